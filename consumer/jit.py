@@ -7,7 +7,7 @@ float32 arithmetic is spelled with `np.float32` constants and `np.sqrt`, never w
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -18,17 +18,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def rule(function: F) -> F:
     """A scalar rule: compiled on first use, cached on disk, inlined by LLVM into the kernels that call it."""
-    return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
+    return cast(F, numba.njit(cache=True, error_model="numpy", nogil=True)(function))
 
 
 def kernel(function: F) -> F:
     """A pass over whole columns, parallel over rows with `numba.prange`; results never depend on the thread count."""
-    return numba.njit(cache=True, error_model="numpy", nogil=True, parallel=True)(function)
+    return cast(F, numba.njit(cache=True, error_model="numpy", nogil=True, parallel=True)(function))
 
 
 def serial(function: F) -> F:
     """A pass that is sequential by nature (graph walks, scans)."""
-    return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
+    return cast(F, numba.njit(cache=True, error_model="numpy", nogil=True)(function))
 
 
 def readonly(a: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -76,7 +76,7 @@ def _array(paths: PathDictionary, spec: Column | None, values: Any) -> pa.Array:
     if isinstance(values, col.Ragged):
         return col.ragged(values.offsets, values.values)
     a = np.asarray(values)
-    if a.dtype.kind == "U" or a.dtype.kind == "O":
+    if a.dtype.kind in "UO":
         if not all(isinstance(v, str) for v in a.reshape(-1)):
             raise TypeError("values are neither numbers nor strings")
         if spec and spec.semantic != col.TOKEN_ID:

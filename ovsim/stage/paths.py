@@ -179,13 +179,18 @@ class PathDictionary:
             chain.append(np.unique(self._parent[above].astype(np.int64)))
             if len(chain) > 128:  # absurdly deep: level passes would be quadratic
                 return pa.array([self.path_string(int(i)) for i in ids], pa.large_string())
+        glue = pa.scalar("", pa.large_string())
         names = pa.array([t if t.startswith(".") else "/" + t for t in self._tokens], pa.large_string())
         below_ids = np.empty(0, np.int64)
         below = pa.array([], pa.large_string())
         for level in reversed(chain):
             deep = level[level > ROOT]
             lead = below.take(pa.array(np.searchsorted(below_ids, self._parent[deep].astype(np.int64))))
-            texts = pc.binary_join_element_wise(lead, names.take(pa.array(self._name[deep])), pa.scalar("", pa.large_string())) if deep.size else below.slice(0, 0)
+            texts = (
+                pc.binary_join_element_wise(lead, names.take(pa.array(self._name[deep])), pa.scalar("", pa.large_string()))
+                if deep.size
+                else below.slice(0, 0)
+            )
             heads = pa.array([""] * (level.size - deep.size), pa.large_string())  # `/` itself adds nothing to its children
             below, below_ids = pa.concat_arrays([heads, texts]), level
         out = below.take(pa.array(np.searchsorted(below_ids, ids)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,6 +56,19 @@ class Stage:
         if not got or got >= kind.size or kind[got] < 0:
             return None
         return self.archetypes[kind[got]], int(row[got])
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Write a snapshot directory, whole or not at all (SnapshotError)."""
+        from ovsim.stage import snapshot
+
+        snapshot.save(self, directory)
+
+    @staticmethod
+    def load(directory: str | os.PathLike[str]) -> Stage:
+        """Open a snapshot directory, its columns memory-mapped (SnapshotError)."""
+        from ovsim.stage import snapshot
+
+        return snapshot.load(directory)
 
     @property
     def meters_per_unit(self) -> float | None:
