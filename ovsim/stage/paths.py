@@ -186,11 +186,7 @@ class PathDictionary:
         for level in reversed(chain):
             deep = level[level > ROOT]
             lead = below.take(pa.array(np.searchsorted(below_ids, self._parent[deep].astype(np.int64))))
-            texts = (
-                pc.binary_join_element_wise(lead, names.take(pa.array(self._name[deep])), pa.scalar("", pa.large_string()))
-                if deep.size
-                else below.slice(0, 0)
-            )
+            texts = pc.binary_join_element_wise(lead, names.take(pa.array(self._name[deep])), glue)
             heads = pa.array([""] * (level.size - deep.size), pa.large_string())  # `/` itself adds nothing to its children
             below, below_ids = pa.concat_arrays([heads, texts]), level
         out = below.take(pa.array(np.searchsorted(below_ids, ids)))

@@ -1,7 +1,8 @@
 """Snapshots: a stage as a directory of Arrow IPC files, memory-mapped on load; it appears whole or not at all.
 
 Layout: `snapshot.json` (manifest: format, versions, metadata, files with sizes), `tokens.arrow`, `paths.arrow`, `diagnostics.arrow`,
-and for each archetype `NNNNN.arrow` with `NNNNN.provenance.arrow` beside it. The manifest is the last file written into a sibling directory, which is then renamed.
+and for each archetype `NNNNN.arrow` with `NNNNN.provenance.arrow` beside it. All is written into a sibling directory,
+the manifest last, which is then renamed.
 """
 
 from __future__ import annotations

@@ -1,0 +1,53 @@
+"""The Python API: a stage file or snapshot in, a Stage, Descriptors or a PhysX view out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ovsim.errors import SourceError
+from ovsim.stage import Stage
+from ovsim.stage.snapshot import is_snapshot
+
+if TYPE_CHECKING:
+    from consumer import Descriptors, PhysxView
+
+Source = str | os.PathLike[str] | Stage
+
+
+def populate(source: str | os.PathLike[str], *, route: str = "auto", custom_joints: Sequence[str] = ()) -> Stage:
+    """Population's rows and columns of a USD stage file (.usd, .usda, .usdc, .usdz).
+
+    `route` is auto, crate or composed; `custom_joints` are further joint type tokens. SourceError when the file cannot be read.
+    """
+    import producer
+
+    return producer.populate(source, route=route, custom_joints=custom_joints)
+
+
+def open_stage(source: Source, *, route: str = "auto", custom_joints: Sequence[str] = ()) -> Stage:
+    """A Stage from whatever stands for one: a Stage itself, a snapshot directory, a USD file. SourceError or SnapshotError otherwise."""
+    if isinstance(source, Stage):
+        return source
+    where = Path(source)
+    if where.is_dir():
+        if not is_snapshot(where):
+            raise SourceError(f"{where} is a directory without snapshot.json; give a stage file or a directory that `ovsim populate` wrote")
+        return Stage.load(where)
+    return populate(source, route=route, custom_joints=custom_joints)
+
+
+def resolve(source: Source, *, rules: str = "contract-0.6", custom_joints: Sequence[str] = (), **options: Any) -> Descriptors:
+    """Joint descriptors of a stage, snapshot or USD file under a rule set (`contract-0.6` or `observed-0.6.3`; RulesError otherwise)."""
+    import consumer
+
+    return consumer.resolve(open_stage(source, custom_joints=custom_joints), rules=rules, custom_types=custom_joints, **options)
+
+
+def physx(source: Source, *, custom_joints: Sequence[str] = ()) -> PhysxView:
+    """What the runtime builds of a stage, snapshot or USD file: articulations, links, joints, diagnostics (rules observed-0.6.3)."""
+    import consumer
+
+    return consumer.physx_view(open_stage(source, custom_joints=custom_joints))

@@ -1,0 +1,68 @@
+"""What the commands share: argument types, progress, walking over many stages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ovsim.errors import OvsimError
+
+File = Annotated[Path, typer.Argument(help="A USD stage file (.usd, .usda, .usdc, .usdz) or a snapshot directory.", show_default=False)]
+Files = Annotated[list[Path], typer.Argument(help="USD stage files or snapshot directories.", show_default=False)]
+Custom = Annotated[list[str] | None, typer.Option("--custom-joint", help="A further joint type token, as a consumer would register it; repeatable.")]
+
+
+class Route(str, Enum):
+    """Which reader populates."""
+
+    auto = "auto"
+    crate = "crate"
+    composed = "composed"
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[str], None]]:
+    """A progress line on the terminal's standard error; silent when that is no terminal. Yields a function that tells the current step."""
+    if not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    bars = (BarColumn(), MofNCompleteColumn()) if total > 1 else ()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), *bars, TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total if total > 1 else None)
+        started = [False]
+
+        def tell(step: str) -> None:
+            bar.update(task, description=step, advance=1 if started[0] and total > 1 else 0)
+            started[0] = True
+
+        yield tell
+
+
+def each(files: Sequence[Path], work: Callable[[Path], Any], done: Callable[[Path, Any], None], failed: Callable[[Path, str], None]) -> None:
+    """Run `work` on each file in order; a file that fails is told to `failed` and costs no other file. Exit status 1 when any failed."""
+    bad = False
+    with progress(len(files)) as tell:
+        for file in files:
+            tell(str(file))
+            try:
+                result = work(file)
+            except OvsimError as e:
+                bad = True
+                failed(file, str(e))
+            except MemoryError:
+                bad = True
+                failed(file, "not enough memory for this stage")
+            else:
+                done(file, result)
+    if bad:
+        raise typer.Exit(1)

@@ -1,0 +1,74 @@
+"""`ovsim resolve`: joint descriptors of a stage."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ovsim.cli.common import Custom, File, progress
+
+if TYPE_CHECKING:
+    from consumer import Descriptors
+
+NAME = "resolve"
+
+
+class Format(str, Enum):
+    """How descriptors are given."""
+
+    table = "table"
+    json = "json"
+    parquet = "parquet"
+
+
+def run(
+    file: File,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Directory for joints and diagnostics files.", show_default=False)] = None,
+    format: Annotated[Format, typer.Option(help="table for people, json rows, parquet files (into --out).")] = Format.table,
+    rules: Annotated[str, typer.Option(help="Rule set: contract-0.6 (the pages) or observed-0.6.3 (the runtime).")] = "contract-0.6",
+    diagnostics: Annotated[bool, typer.Option("--diagnostics", help="Also print the diagnostics.")] = False,
+    custom: Custom = None,
+) -> None:
+    """Resolve a stage's joint columns into descriptors."""
+    from ovsim.api import open_stage, resolve
+    from ovsim.cli import output
+
+    if format is Format.parquet and out is None:
+        raise typer.BadParameter("parquet needs a directory: give it with --out", param_hint="--format")
+    with progress(1) as tell:
+        tell(f"populate {file}")
+        stage = open_stage(file, custom_joints=tuple(custom or ()))
+        tell(f"resolve {file}")
+        found = resolve(stage, rules=rules, custom_joints=tuple(custom or ()))
+    tables = {"joints": found.to_arrow(), "diagnostics": found.diagnostics.to_arrow()}
+    if out is not None:
+        output.write_directory(out, tables, format.value)
+        typer.echo(f"{len(found)} joints, {len(found.diagnostics)} diagnostics: {out}")
+        return
+    if format is Format.json:
+        output.print_json({n: t for n, t in tables.items() if n == "joints" or diagnostics})
+        return
+    _table(found)
+    if diagnostics:
+        output.print_diagnostics(found.diagnostics)
+
+
+def _table(found: Descriptors) -> None:
+    from rich.table import Table
+
+    from ovsim.cli import output
+    from ovsim.cli.output import number, record
+
+    table = Table(title=f"{len(found)} joints, rules {found.rules}")
+    for head in ("joint", "type", "body0", "body1", "limit", "drive"):
+        table.add_column(head, overflow="fold")
+    for row in found.to_arrow().to_pylist():
+        limits = row["limits"] if row.get("limits") else [row["limit"]] if row.get("limit") else []
+        drives = row["drives"] if row.get("drives") else [row["drive"]] if row.get("drive") else []
+        spans = "; ".join(f"{x.get('axis', '')} {number(x['lower'])} .. {number(x['upper'])}".strip() for x in limits if x.get("enabled"))
+        pushes = "; ".join(record(x, ("axis", "stiffness", "damping", "targetPosition")) for x in drives if x.get("enabled"))
+        table.add_row(row["path"], row["type"], row["body0"] or "world", row["body1"] or "world", spans, pushes)
+    output.console().print(table)
