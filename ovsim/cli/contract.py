@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ovsim.contract import ProducerRule
 
 NAME = "contract"
 
@@ -26,8 +29,8 @@ def run(
         table = Table(title=f"population contract {data.version}")
         for head in ("component", "kind", "columns", "what it is"):
             table.add_column(head, overflow="fold")
-        for c in data.components.values():
-            table.add_row(c.name, c.kind, str(len(data.columns_of(c.name))), c.summary)
+        for each in data.components.values():
+            table.add_row(each.name, each.kind, str(len(data.columns_of(each.name))), each.summary)
         console.print(table)
         return
     one = data.component(component)
@@ -37,7 +40,7 @@ def run(
     table = Table()
     for head in ("column", "type", "unit", "raw fallback", "population writes", "parser default"):
         table.add_column(head, overflow="fold")
-    for c in data.columns_of(component):
+    for c in data.columns_of(one.name):
         unit = c.unit.get("all") or "; ".join(f"{k}: {v}" for k, v in c.unit.items())
         default = "" if c.parser_default is None else str(c.parser_default) + (" (diverges)" if c.diverges else "")
         kind = f"{c.type}, {c.semantic}" if c.semantic else c.type
@@ -49,10 +52,7 @@ def run(
             console.print(f"  {joint}: {', '.join(n or 'yes' for n in names)}", highlight=False)
 
 
-def _writes(rule: object) -> str:
-    from ovsim.contract import ProducerRule
-
-    assert isinstance(rule, ProducerRule)
+def _writes(rule: ProducerRule) -> str:
     if rule.rule == "derived":
         where = f" on {', '.join(rule.only_types)}" if rule.only_types else ""
         return f"authored, else {rule.value}{where}" + ("; without the API too" if rule.without_api else "")

@@ -1,0 +1,50 @@
+"""`ovsim contract` and the command line's frame: help, version, errors without a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import ovsim
+
+
+def run(*args: str) -> subprocess.CompletedProcess[str]:
+    code = "import sys; from ovsim.cli import main; sys.argv[0] = 'ovsim'; main()"
+    return subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_lists_every_component():
+    got = run("contract")
+    assert got.returncode == 0
+    for name in ("PhysicsRevoluteJoint", "PhysxJointAxisAPI", "stage_units", "NewtonJointAPI"):
+        assert name in got.stdout
+
+
+def test_prints_one_component_with_inherited_columns():
+    got = run("contract", "PhysicsRevoluteJoint")
+    assert got.returncode == 0
+    assert "physics:localPos0" in got.stdout
+    assert "physics:lowerLimit" in got.stdout
+    assert "-inf" in got.stdout
+
+
+def test_an_unknown_component_is_one_line_with_near_names():
+    got = run("contract", "PhysicsDriveApi")
+    assert got.returncode == 1
+    assert got.stderr.startswith("error: contract 0.6 has no component")
+    assert "PhysicsDriveAPI" in got.stderr
+    assert "Traceback" not in got.stderr
+
+
+def test_version_and_help():
+    assert run("--version").stdout == f"ovsim {ovsim.__version__}\n"
+    got = run("--help")
+    assert got.returncode == 0
+    for command in ("populate", "resolve", "columns", "contract"):
+        assert command in got.stdout
+
+
+def test_help_needs_no_heavy_import():
+    code = "import sys; import ovsim.cli.app; print([m for m in ('numpy', 'pyarrow', 'numba', 'pxr', 'rich') if m in sys.modules])"
+    got = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert got.stdout.strip() == "[]"
