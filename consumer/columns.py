@@ -52,15 +52,25 @@ class ColumnReader:
             self._unreadable(name, "float32" + (f"[{lanes}]" if lanes else ""), fallback.tolist())
         return readonly(fallback.reshape(1, -1) if fallback.ndim else fallback.reshape(1)), 0
 
-    def boolean(self, name: str, gate: bool = True) -> ReadColumn:
+    def boolean(self, name: str, gate: bool = True, default: bool | None = None) -> ReadColumn:
         """A bool column, uint8 (n,) of 0 and 1 with step 1, or the parser default with step 0."""
-        default = int(_parser_default(name))
+        default = int(_parser_default(name)) if default is None else int(default)
         if gate and name in self.archetype:
             got = self.archetype.values(name)
             if not isinstance(got, Ragged) and got.dtype in (np.uint8, np.bool_) and got.ndim == 1:
                 return readonly(got.view(np.uint8)), 1
             self._unreadable(name, "bool8", bool(default))
         return readonly(np.array([default], np.uint8)), 0
+
+    def matrix(self, name: str) -> npt.NDArray[np.float64] | None:
+        """A matrix column, float64 (n, 16), or None when absent or unreadable."""
+        if name not in self.archetype:
+            return None
+        got = self.archetype.values(name)
+        if not isinstance(got, Ragged) and got.dtype in (np.float32, np.float64) and got.ndim == 2 and got.shape[1] == 16:
+            return readonly(got.astype(np.float64, copy=False))
+        self._unreadable(name, "float64[16]", "no matrix")
+        return None
 
     def token(self, name: str, gate: bool = True) -> ReadColumn:
         """A token column, token ids uint64 (n,) with step 1, or token id 0 with step 0; callers compare with the tokens that they know."""

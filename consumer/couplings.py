@@ -1,0 +1,63 @@
+"""Gear and rack joints: the joints they couple, their ratio, bodies derived from those joints (spec 1.3, 8.2; contract page of the gear joint)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import prange
+
+from consumer.blocks import JointBlock
+from consumer.columns import ColumnReader
+from consumer.jit import kernel
+from ovsim.contract.joints import GEAR, RACK
+
+Array = npt.NDArray[Any]
+COUPLED: dict[str, tuple[str, str, str]] = {
+    GEAR: ("physics:hinge0", "physics:hinge1", "physics:gearRatio"),
+    RACK: ("physics:hinge", "physics:prismatic", "physics:ratio"),
+}
+
+
+@kernel
+def resolve_coupling(
+    rows: Array, offsets0: Array, targets0: Array, ts0: int, offsets1: Array, targets1: Array, ts1: int, ratio: Array, rs: int,
+    coupled: Array, ratio_out: Array,
+) -> None:  # fmt: skip
+    """First target of either relationship, 0 = none; the ratio as authored."""
+    for i in prange(rows.size):
+        row = rows[i]
+        a, b = offsets0[i * ts0], offsets1[i * ts1]
+        if offsets0[i * ts0 + 1] > a:
+            coupled[row, 0] = targets0[a]
+        if offsets1[i * ts1 + 1] > b:
+            coupled[row, 1] = targets1[b]
+        ratio_out[row] = ratio[i * rs]
+
+
+def fill_couplings(block: JointBlock, rows: Array, reader: ColumnReader) -> None:
+    """Coupled joints and ratio of one archetype's rows."""
+    if block.type_name in COUPLED:
+        first, second, ratio = COUPLED[block.type_name]
+        resolve_coupling(
+            rows, *reader.targets(first), *reader.targets(second), *reader.float32(ratio), block.coupled, block.ratio
+        )  # fmt: skip
+
+
+def derive_bodies(blocks: Sequence[JointBlock], path_count: int) -> None:
+    """Give a gear or rack joint without any body relationship the bodies of the joints it couples: their body1 if there is one, else body0.
+
+    A coupled path that is no joint row gives no body.
+    """
+    needy = [b for b in blocks if b.type_name in COUPLED and len(b) and np.any(~b.rel.any(axis=1) & b.coupled.any(axis=1))]
+    if not needy:
+        return
+    body_of_joint = np.zeros(path_count, np.uint64)
+    for block in blocks:
+        if block.type_name not in COUPLED:
+            body_of_joint[block.path] = np.where(block.body[:, 1] != 0, block.body[:, 1], block.body[:, 0])
+    for block in needy:
+        bare = ~block.rel.any(axis=1)
+        block.body[bare] = body_of_joint[block.coupled[bare]]
