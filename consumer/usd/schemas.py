@@ -1,0 +1,25 @@
+"""Registers the PhysX and Newton schemas with USD, so that their types, APIs and fallbacks are known (population facts, "The rule")."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from functools import lru_cache
+
+from pxr import Plug
+
+from ovsim.errors import SourceError
+
+PACKAGES = ("physx-usd-schemas", "newton-usd-schemas")
+
+
+@lru_cache
+def register() -> None:
+    """Register every plugin description of the schema packages; SourceError when a package is missing."""
+    for package in PACKAGES:
+        try:
+            listed = importlib.metadata.files(package) or []
+        except importlib.metadata.PackageNotFoundError:
+            raise SourceError(f"the package {package} is not installed; without it USD does not know the physics schemas") from None
+        for file in listed:
+            if file.name == "plugInfo.json":
+                Plug.Registry().RegisterPlugins(str(file.locate().parent))
