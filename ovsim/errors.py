@@ -35,5 +35,17 @@ class ContractError(OvsimError):
     """The contract data names no such component, column or version."""
 
 
+class TableError(OvsimError):
+    """A table (Parquet, Arrow IPC) lacks what it needs: a path column of strings, distinct paths, columns of usable types."""
+
+
+class DiffError(OvsimError):
+    """Two things cannot be compared: unknown sides, no joint in common, no level that both have."""
+
+
 class RulesError(OvsimError):
     """An unknown rule set or switch."""
+
+
+class BridgeError(OvsimError):
+    """A stage cannot go into or come out of ovstage: not installed, another version, sealed ordinal, foreign ids, another contract."""
