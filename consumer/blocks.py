@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import PathDictionary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 F32 = npt.NDArray[np.float32]
 U8 = npt.NDArray[np.uint8]
@@ -103,3 +106,12 @@ class Descriptors:
 
     def block(self, type_name: str) -> JointBlock | None:
         return next((b for b in self.blocks if b.type_name == type_name), None)
+
+    def to_arrow(self, paths: str = "string") -> pa.Table:
+        """One row a joint, in order; `paths` as "string" or "id" (uint64). Columns and units: `consumer.arrow.schema`."""
+        from consumer.arrow import to_table
+
+        return to_table(self, paths)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)

@@ -54,13 +54,13 @@ class ColumnReader:
 
     def boolean(self, name: str, gate: bool = True, default: bool | None = None) -> ReadColumn:
         """A bool column, uint8 (n,) of 0 and 1 with step 1, or the parser default with step 0."""
-        default = int(_parser_default(name)) if default is None else int(default)
+        fallback = int(_parser_default(name) if default is None else default)
         if gate and name in self.archetype:
             got = self.archetype.values(name)
             if not isinstance(got, Ragged) and got.dtype in (np.uint8, np.bool_) and got.ndim == 1:
                 return readonly(got.view(np.uint8)), 1
-            self._unreadable(name, "bool8", bool(default))
-        return readonly(np.array([default], np.uint8)), 0
+            self._unreadable(name, "bool8", bool(fallback))
+        return readonly(np.array([fallback], np.uint8)), 0
 
     def matrix(self, name: str) -> npt.NDArray[np.float64] | None:
         """A matrix column, float64 (n, 16), or None when absent or unreadable."""

@@ -6,41 +6,58 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba import prange
 
 from consumer.blocks import Descriptors, JointBlock
 from consumer.bodies import ROW, BodyTable
-from ovsim.diagnostics import Diagnostics
+from consumer.jit import kernel
 
+Array = npt.NDArray[Any]
 MOST = 100  # rows of one code and joint type, before the summary row
+_ROW, _HALF = np.uint8(ROW), np.float32(0.5)
+
+# bit: (code, column, message)
+FINDINGS = (
+    ("disjoint-frames", "", "the two joint frames do not meet in the world, so the bodies will snap together; check localPos and localRot"),
+    ("invalid-orientation", "physics:localRot0", "the orientation is zero or not finite, so no joint results; author a unit quaternion"),
+    ("invalid-orientation", "physics:localRot1", "the orientation is zero or not finite, so no joint results; author a unit quaternion"),
+    ("target-without-row", "physics:body0", "the target has no row, so its own transform counts as identity; target a published prim"),
+    ("target-without-row", "physics:body1", "the target has no row, so its own transform counts as identity; target a published prim"),
+    ("same-body", "physics:body1", "both sides resolve to the same body, so no joint results; target two bodies"),
+)
+
+
+@kernel
+def mark_findings(valid: Array, orientation: Array, rel: Array, body: Array, flags: Array, marks: Array) -> None:
+    """Bit k of `marks` (n,) uint8: FINDINGS[k] holds for the row."""
+    for i in prange(valid.size):
+        m = 0 if valid[i] else 1
+        for k in range(2):
+            n2 = np.float32(0)
+            for lane in range(4):
+                n2 += orientation[i, k, lane] * orientation[i, k, lane]
+            if not n2 > _HALF:  # a unit quaternion, a zero one or NaN: nothing else comes out of normalisation
+                m |= 2 << k
+            if rel[i, k] != 0 and not flags[rel[i, k]] & _ROW:
+                m |= 8 << k
+        if body[i, 0] != 0 and body[i, 0] == body[i, 1]:
+            m |= 32
+        marks[i] = m
 
 
 def tell_findings(descriptors: Descriptors, bodies: BodyTable) -> None:
-    """Append rows: `disjoint-frames`, `invalid-orientation`, `target-without-row`, `same-body`, `coupled-joint-missing`."""
+    """Append diagnostics of the kinds in `FINDINGS`."""
     for block in descriptors.blocks:
-        if not len(block):
-            continue
-        tell = _Teller(descriptors, block)
-        tell("disjoint-frames", block.valid_frames == 0, "", "the two joint frames do not meet in the world; the bodies will snap together")
-        for k in (0, 1):
-            n2 = np.einsum("ij,ij->i", block.orientation[:, k], block.orientation[:, k])
-            bad = ~(n2 > np.float32(0.5))
-            tell("invalid-orientation", bad, f"physics:localRot{k}", "the orientation is zero or not finite; author a unit quaternion")
-            lost = (block.rel[:, k] != 0) & ~bodies.has(block.rel[:, k], ROW)
-            message = "the target has no row, so its own transform counts as identity; publish it or target a published prim"
-            tell("target-without-row", lost, f"physics:body{k}", message)
-        same = (block.body[:, 0] == block.body[:, 1]) & (block.body[:, 0] != 0)
-        tell("same-body", same, "physics:body1", "both sides resolve to the same body; the runtime creates no joint")
+        marks = np.empty(len(block), np.uint8)
+        mark_findings(block.valid_frames, block.orientation, block.rel, block.body, bodies.flags, marks)
+        if marks.any():
+            for bit, finding in enumerate(FINDINGS):
+                _tell(descriptors, block, np.flatnonzero(marks & np.uint8(1 << bit)), *finding)
 
 
-class _Teller:
-    def __init__(self, descriptors: Descriptors, block: JointBlock) -> None:
-        self._out: Diagnostics = descriptors.diagnostics
-        self._paths = descriptors.paths
-        self._block = block
-
-    def __call__(self, code: str, hit: npt.NDArray[Any], column: str, message: str) -> None:
-        rows = np.flatnonzero(hit)
-        for path in self._paths.path_strings(self._block.path[rows[:MOST]]).to_pylist():
-            self._out.add(code, "warning", message, path, column)
-        if rows.size > MOST:
-            self._out.add(code, "warning", f"{rows.size - MOST} more {self._block.type_name} rows: {message}", "", column)
+def _tell(descriptors: Descriptors, block: JointBlock, rows: Array, code: str, column: str, message: str) -> None:
+    for row in rows[:MOST]:
+        descriptors.diagnostics.add(code, "warning", message, descriptors.paths.path_string(int(block.path[row])), column)
+    if rows.size > MOST:
+        more = f"{rows.size - MOST} more {block.type_name} rows: {message}"
+        descriptors.diagnostics.add(code, "warning", more, "", column)

@@ -21,9 +21,9 @@ def rule(function: F) -> F:
     return cast(F, numba.njit(cache=True, error_model="numpy", nogil=True)(function))
 
 
-def kernel(function: F) -> F:
+def kernel(function: Callable[..., None]) -> Callable[..., None]:
     """A pass over whole columns, parallel over rows with `numba.prange`; results never depend on the thread count."""
-    return cast(F, numba.njit(cache=True, error_model="numpy", nogil=True, parallel=True)(function))
+    return cast("Callable[..., None]", numba.njit(cache=True, error_model="numpy", nogil=True, parallel=True)(function))
 
 
 def serial(function: F) -> F:

@@ -105,7 +105,7 @@ def _threads(count: int | None) -> Iterator[None]:
     if count is None:
         yield
         return
-    most = numba.config.NUMBA_NUM_THREADS
+    most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if not 1 <= count <= most:
         raise ValueError(f"threads is 1 to {most} on this machine, not {count}")
     before = numba.get_num_threads()
