@@ -47,11 +47,11 @@ def fill_couplings(block: JointBlock, rows: Array, reader: ColumnReader) -> None
 
 
 def derive_bodies(blocks: Sequence[JointBlock], path_count: int) -> None:
-    """Give a gear or rack joint without any body relationship the bodies of the joints it couples: their body1 if there is one, else body0.
+    """Give each side of a gear or rack joint that resolves to no body the body of the joint it couples there: its body1 if there is one, else body0.
 
-    A coupled path that is no joint row gives no body.
+    Side by side, as observed; a coupled path that is no joint row gives no body.
     """
-    needy = [b for b in blocks if b.type_name in COUPLED and len(b) and np.any(~b.rel.any(axis=1) & b.coupled.any(axis=1))]
+    needy = [b for b in blocks if b.type_name in COUPLED and np.any((b.body == 0) & (b.coupled != 0))]
     if not needy:
         return
     body_of_joint = np.zeros(path_count, np.uint64)
@@ -59,5 +59,4 @@ def derive_bodies(blocks: Sequence[JointBlock], path_count: int) -> None:
         if block.type_name not in COUPLED:
             body_of_joint[block.path] = np.where(block.body[:, 1] != 0, block.body[:, 1], block.body[:, 0])
     for block in needy:
-        bare = ~block.rel.any(axis=1)
-        block.body[bare] = body_of_joint[block.coupled[bare]]
+        np.copyto(block.body, body_of_joint[block.coupled], where=block.body == 0)

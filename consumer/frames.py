@@ -74,19 +74,19 @@ def reanchor(t: Vec3, q: Quat, world: F64, rel: int, body: int) -> tuple[Vec3, Q
 
     A body matrix that cannot be inverted counts as the identity (observed).
     """
-    target = basis(world, rel)
-    at = transform(t, target)
+    # target relative to body first: a large world offset that both share cancels before the frame comes in
+    between = basis(world, rel)
     offset = origin(world, rel)
-    x, y, z = at[0] + offset[0], at[1] + offset[1], at[2] + offset[2]
-    turned = multiply(rotation(q), target)
     if body != 0:
         regular, back = inverse(basis(world, body))
         if regular:
             home = origin(world, body)
-            x, y, z = transform((x - home[0], y - home[1], z - home[2]), back)
-            turned = multiply(turned, back)
+            between = multiply(between, back)
+            offset = transform((offset[0] - home[0], offset[1] - home[1], offset[2] - home[2]), back)
+    at = transform(t, between)
+    turned = multiply(rotation(q), between)
     _, pure = decompose(turned)
-    return (x, y, z), quaternion(pure)
+    return (at[0] + offset[0], at[1] + offset[1], at[2] + offset[2]), quaternion(pure)
 
 
 @rule
