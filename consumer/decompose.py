@@ -173,8 +173,10 @@ def rotation(q: Quat) -> Mat3:
 
 @rule
 def quaternion(m: Mat3) -> Quat:
-    """Unit quaternion (x, y, z, w) of a rotation matrix; its largest lane is positive."""
+    """Unit quaternion (x, y, z, w) of a rotation matrix; its largest lane is positive. A zero matrix counts as the identity (observed)."""
     trace = m[0] + m[4] + m[8]
+    if m[0] == 0.0 and m[4] == 0.0 and m[8] == 0.0 and m[1] == 0.0 and m[2] == 0.0 and m[5] == 0.0:
+        return 0.0, 0.0, 0.0, 1.0
     top = 2
     if m[0] > m[4] and m[0] > m[8]:
         top = 0
