@@ -1,0 +1,28 @@
+"""Producer: a USD stage to an ovsim `Stage`, as ovstage population writes it (producer facts, rules 1 to 15)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ovsim.stage import Stage
+
+ROUTES = {"composed": "producer.composed"}
+"""Route name to the module that has `populate(source, *, custom_joints)`."""
+
+__all__ = ["ROUTES", "populate"]
+
+
+def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = (), route: str = "composed") -> Stage:
+    """Populate a `Stage` from a USD file (.usd, .usda, .usdc, .usdz) or an open `pxr.Usd.Stage`.
+
+    `custom_joints`: prim types that count as joints beside the eight of the contract. `route`: how to read, one of `ROUTES`; every reader gives the
+    same rows. SourceError when the file is missing, not USD or unreadable; everything recoverable is a row of the result's `diagnostics`.
+    """
+    if route not in ROUTES:
+        raise ValueError(f"route {route!r} is not one of {', '.join(ROUTES)}")
+    stage: Stage = import_module(ROUTES[route]).populate(source, custom_joints=custom_joints)
+    return stage

@@ -1,0 +1,65 @@
+"""Native instances (producer facts, rule 5): prototypes that carry physics are published once, and their instance roots point at them.
+
+USD numbers prototypes in no fixed order; here they are numbered by the order in which their first instances come, outer ones first, so that the
+same stage always gives the same paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ovsim.stage import UNTYPED
+
+PREFIX = "/__Prototype_"
+ROOT_API = "PrototypeRootAPI"
+COLUMN = "_protoPath"
+__all__ = ["COLUMN", "PREFIX", "ROOT_API", "UNTYPED", "Renumbered", "prototype_of", "published"]
+
+
+def prototype_of(path: str) -> str:
+    """The prototype root of a path below a prototype, "" for other paths."""
+    if not path.startswith(PREFIX):
+        return ""
+    slash = path.find("/", 1)
+    return path if slash < 0 else path[:slash]
+
+
+def published(instances: Mapping[str, Iterable[str]], with_members: Iterable[str]) -> list[str]:
+    """Prototypes that get rows: those with a member row, and those that hold an instance of a published one.
+
+    `instances`: prototype root to the paths of its instances. Sorted by the order described in the module's text.
+    """
+    out = set(with_members) & set(instances)
+    while True:
+        more = {prototype_of(i) for p in out for i in instances[p]} - out - {""}
+        if not more:
+            break
+        out |= more
+    order: list[str] = []
+    queue = [""]
+    while queue:
+        inside = queue.pop(0)
+        found = sorted((i, p) for p in out for i in instances[p] if prototype_of(i) == inside)
+        for _, proto in found:
+            if proto not in order:
+                order.append(proto)
+                queue.append(proto)
+    return order + sorted(out - set(order))
+
+
+class Renumbered:
+    """Paths with the prototypes' final numbers."""
+
+    def __init__(self, order: Iterable[str]) -> None:
+        self._names = {old: f"{PREFIX}{n}" for n, old in enumerate(order, 1)}
+
+    def __contains__(self, prototype: str) -> bool:
+        return prototype in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def path(self, path: str) -> str:
+        """The published spelling of a path."""
+        old = prototype_of(path)
+        return self._names.get(old, old) + path[len(old) :] if old else path

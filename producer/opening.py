@@ -1,0 +1,90 @@
+"""Opening a stage through pxr: clear errors, and every USD complaint as a diagnostic row instead of text on stderr."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ovsim.diagnostics import Diagnostics
+from ovsim.errors import SourceError
+
+_CODES = (
+    (
+        "unresolved-reference",
+        re.compile(r"Could not open asset|Unresolved (reference|payload|sublayer) prim path|Failed to open layer|Could not load sublayer"),
+    ),
+    ("reference-cycle", re.compile(r"[Cc]ycle")),
+    ("schema-dropped", re.compile(r"API schema '.*' can not be added|Unknown schema|not a valid (applied )?API schema")),
+    ("transform-op-skipped", re.compile(r"xformOp", re.IGNORECASE)),
+)
+_PATH = re.compile(r"<(/[^>]*)>")
+
+
+@contextmanager
+def quiet(diagnostics: Diagnostics) -> Iterator[None]:
+    """Within the block USD's warnings and errors go to `diagnostics`; the same message once."""
+    from pxr import UsdUtils
+
+    delegate = UsdUtils.CoalescingDiagnosticDelegate()
+    try:
+        yield
+    finally:
+        messages = dict.fromkeys(d.commentary for d in delegate.TakeUncoalescedDiagnostics())
+        del delegate
+        for message in messages:
+            diagnostics.add(code_of(message), "warning", message, path_of(message))
+
+
+def code_of(message: str) -> str:
+    """Diagnostic code of a USD message, "usd-warning" when it is none of the known kinds."""
+    return next((code for code, pattern in _CODES if pattern.search(message)), "usd-warning")
+
+
+def path_of(message: str) -> str:
+    """The first prim path that a USD message names, "" when it names none."""
+    found = _PATH.search(message)
+    return found.group(1).partition(".")[0].partition("{")[0] if found else ""
+
+
+def open_stage(source: Any) -> tuple[Any, str]:
+    """The pxr stage and its name. `source` is a path or a stage that is open already; SourceError when it cannot be opened."""
+    from pxr import Tf, Usd
+
+    if isinstance(source, Usd.Stage):
+        return source, str(source.GetRootLayer().identifier)
+    name = os.fspath(source)
+    _check_file(Path(name))
+    try:
+        stage = Usd.Stage.Open(name)
+    except Tf.ErrorException as e:
+        raise SourceError(f"{name} is not a readable USD stage: {_reason(e)}") from None
+    except (RuntimeError, ValueError, MemoryError) as e:
+        raise SourceError(f"{name} is not a readable USD stage: {e}") from None
+    if stage is None:
+        raise SourceError(f"{name} is not a readable USD stage")
+    return stage, name
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise SourceError(f"{path} does not exist; give a .usd, .usda, .usdc or .usdz file")
+    if path.is_dir():
+        raise SourceError(f"{path} is a directory, not a USD stage")
+    try:
+        with path.open("rb") as f:
+            empty = not f.read(1)
+    except OSError as e:
+        raise SourceError(f"{path} cannot be read: {e.strerror or e}") from None
+    if empty:
+        raise SourceError(f"{path} is empty, not a USD stage")
+
+
+def _reason(error: Exception) -> str:
+    """The first informative line of a USD error, without source locations."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    texts = [m.group(1).strip(" '\"") for line in lines if (m := re.search(r"at line \d+ in file [^:]*: (.*)$", line))]
+    return texts[0] if texts else (lines[0] if lines else "unknown error")
