@@ -13,13 +13,13 @@ import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 
 from consumer.usd.source import UsdJoint, UsdSource
-from consumer.usd.values import read
+from consumer.usd.values import has_opinion, read
 from ovsim import contract
 from ovsim.contract import Column
 from ovsim.contract.joints import D6, DISTANCE, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.stage import Stage, StageBuilder
 
-_DOF = {
+DOF = {
     getattr(UsdPhysics.JointDOF, n[0].upper() + n[1:]): n for n in ("distance", "transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 }
 _AXIS = {UsdPhysics.Axis.X: "X", UsdPhysics.Axis.Y: "Y", UsdPhysics.Axis.Z: "Z"}
@@ -32,6 +32,8 @@ _BOUNDS = {
 _DRIVE_INSTANCE = {REVOLUTE: "angular", PRISMATIC: "linear"}
 _DRIVE = ("targetPosition", "targetVelocity", "stiffness", "damping")
 _OTHER_APIS = ("PhysicsRigidBodyAPI", "PhysxArticulationAPI")
+_AUTHORED_ONLY = ("physxArticulation:sleepThreshold", "physxArticulation:stabilizationThreshold")  # else the units-aware default holds
+_ACTORS = ("PhysicsRigidBodyAPI", "PhysicsCollisionAPI")
 
 
 def rows(source: UsdSource) -> Stage:
@@ -45,6 +47,8 @@ def rows(source: UsdSource) -> Stage:
         joint = source.joints.get(path)
         type_name = joint.type_name if joint else str(prim.GetTypeName()) or "Xform"
         schemas = tuple(sorted(set(map(str, prim.GetAppliedSchemas()))))
+        if path in source.refused:
+            schemas = tuple(s for s in schemas if s not in _ACTORS)
         values = _joint_values(joint, schemas, data) if joint else _prim_values(prim, schemas, data)
         paths, found = groups.setdefault((type_name, schemas, tuple(values)), ([], []))
         paths.append(path)
@@ -96,9 +100,9 @@ def _joint_values(joint: UsdJoint, schemas: Iterable[str], data: contract.Contra
     if kind in _BOUNDS:
         out.update(zip(_BOUNDS[kind], (desc.limit.lower, desc.limit.upper)))
     if kind == D6:
-        for dof, limit in ((_DOF[p.first], p.second) for p in desc.jointLimits):
+        for dof, limit in ((DOF[p.first], p.second) for p in desc.jointLimits):
             out[f"limit:{dof}:physics:low"], out[f"limit:{dof}:physics:high"] = limit.lower, limit.upper
-        for dof, drive in ((_DOF[p.first], p.second) for p in desc.jointDrives):
+        for dof, drive in ((DOF[p.first], p.second) for p in desc.jointDrives):
             out.update(_drive(dof, drive))
     elif kind in _DRIVE_INSTANCE and desc.drive.enabled:
         out.update(_drive(_DRIVE_INSTANCE[kind], desc.drive))
@@ -126,7 +130,10 @@ def _prim_values(prim: Usd.Prim, schemas: tuple[str, ...], data: contract.Contra
     for api in _OTHER_APIS:
         if api in schemas:
             for column in data.component(api).columns:
-                _put(out, prim, column.name, column)
+                if column.name not in _AUTHORED_ONLY or has_opinion(prim, column.name):
+                    _put(out, prim, column.name, column)
+    if "newton:selfCollisionEnabled" not in out and prim.HasAttribute("newton:selfCollisionEnabled"):
+        out["newton:selfCollisionEnabled"] = bool(prim.GetAttribute("newton:selfCollisionEnabled").Get())
     return out
 
 

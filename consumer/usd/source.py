@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pxr import Sdf, Tf, Usd, UsdPhysics
+from pxr import Sdf, Tf, Usd, UsdGeom, UsdPhysics
 
 from consumer.usd.schemas import register
 from ovsim.contract.joints import D6, DISTANCE, FIXED, GEAR, PRISMATIC, RACK, REVOLUTE, SPHERICAL
@@ -38,7 +38,8 @@ class UsdJoint:
 class UsdSource:
     """An open stage with its joints, bodies and roots; dicts are in namespace order, keys are path strings.
 
-    Prims inside native instances appear at their instance's paths (instance proxies).
+    Prims inside native instances appear at their instance's paths (instance proxies). `refused` names the bodies that the walker sees and does not
+    create, with the finding that tells of it: dynamic ones at instance proxies, and ones nested in another body without a transform reset.
     """
 
     stage: Usd.Stage
@@ -46,12 +47,13 @@ class UsdSource:
     bodies: dict[str, Usd.Prim] = field(default_factory=dict)
     colliders: dict[str, Usd.Prim] = field(default_factory=dict)
     roots: dict[str, Usd.Prim] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def open(cls, source: str | os.PathLike[str] | Usd.Stage, custom_types: Sequence[str] = ()) -> UsdSource:
         """Open and traverse a stage file, or an open stage; `custom_types` are further joint type tokens. SourceError when it cannot be read."""
         register()
-        stage = source if isinstance(source, Usd.Stage) else _open(Path(source))
+        stage = source if isinstance(source, Usd.Stage) else open_stage(source)
         out = cls(stage)
         out._traverse()
         out._parse(custom_types)
@@ -69,6 +71,29 @@ class UsdSource:
                 self.colliders[path] = prim
             if "PhysicsArticulationRootAPI" in apis:
                 self.roots[path] = prim
+        self._refuse()
+
+    def _refuse(self) -> None:
+        for path, prim in self.bodies.items():
+            api = UsdPhysics.RigidBodyAPI(prim)
+            enabled, kinematic = api.GetRigidBodyEnabledAttr().Get(), api.GetKinematicEnabledAttr().Get()
+            if prim.IsInstanceProxy() and enabled and not kinematic:
+                self.refused[path] = "instance-proxy"
+            elif self._nested(prim):
+                self.refused[path] = "nested-body"
+
+    def _nested(self, prim: Usd.Prim) -> bool:
+        """Whether an enabled body encloses this one and no transform reset stands between (spec 3.3)."""
+        here = prim
+        while here and not here.IsPseudoRoot():
+            xformable = UsdGeom.Xformable(here)
+            if xformable and xformable.GetResetXformStack():
+                return False
+            here = here.GetParent()
+            outer = self.bodies.get(here.GetPath().pathString) if here else None
+            if outer is not None and UsdPhysics.RigidBodyAPI(outer).GetRigidBodyEnabledAttr().Get():
+                return True
+        return False
 
     def _parse(self, custom_types: Sequence[str]) -> None:
         custom = UsdPhysics.UsdPhysicsCustomTokens()
@@ -93,7 +118,10 @@ class UsdSource:
                 self.joints[prim.GetPath().pathString] = joint
 
 
-def _open(file: Path) -> Usd.Stage:
+def open_stage(where: str | os.PathLike[str]) -> Usd.Stage:
+    """Open a stage file with all its payloads; SourceError when it is missing or USD refuses it."""
+    register()
+    file = Path(where)
     if not file.is_file():
         raise SourceError(f"{file} does not exist or is not a file; give a USD stage file")
     try:

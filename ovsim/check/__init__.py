@@ -1,0 +1,83 @@
+"""Checks for people who populate by hand: what in their columns does not do what it seems to do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ovsim.check import absent, columns, structure, values
+from ovsim.check.context import Context
+from ovsim.check.repair import CHANGES, fix
+from ovsim.diagnostics import SEVERITIES, Diagnostic, Diagnostics
+from ovsim.stage import Stage
+
+CHECKS = (absent, columns, structure, values)
+_ALSO_TOLD_HERE = {
+    "column-type": "wrong-type",
+    "column-cast": "wrong-type",
+    "target-without-row": "dangling-target",
+    "unknown-path-id": "dangling-id",
+    "reversed-limit": "reversed-limit",
+    "one-sided-limit": "one-sided-limit",
+}
+
+__all__ = ["CHANGES", "check", "fix"]
+
+
+def check(source: str | os.PathLike[str] | Stage, *, custom_joints: Sequence[str] = ()) -> Diagnostics:
+    """Everything that looks wrong in a stage file, snapshot, table or Stage, errors first.
+
+    The checks of this package, population's and the parser's own diagnostics, those of the PhysX view, and for stage files OpenUSD's physics validators.
+    Errors as `ovsim.open_stage`.
+    """
+    from ovsim.api import open_stage
+
+    stage = open_stage(source, custom_joints=custom_joints)
+    context = Context(stage, tuple(custom_joints))
+    context.out.extend(d for d in stage.diagnostics if d.code != "missing-ancestor")
+    sound = _sound(stage)
+    for module in CHECKS:
+        if sound or module is not values:
+            module.check(context)
+    if sound:
+        _parser(context)
+    if not isinstance(source, Stage) and _is_usd(Path(source)):
+        from ovsim.check.usd import validate
+
+        validate(source, context.out)
+    return _sorted(context.out)
+
+
+def _is_usd(where: Path) -> bool:
+    return where.is_file() and where.suffix.lower() in (".usd", ".usda", ".usdc", ".usdz")
+
+
+def _sound(stage: Stage) -> bool:
+    """Whether ids are within the dictionary, so that the parser may run."""
+    probe = Context(stage)
+    structure.check(probe)
+    return "dangling-id" not in probe.out.codes()
+
+
+def _parser(context: Context) -> None:
+    """Diagnostics of descriptors and PhysX view that no check of this package has told already."""
+    import consumer
+
+    told = {(d.code, d.path, d.column) for d in context.out}
+    for found in (
+        consumer.resolve(context.stage, rules="observed-0.6.3", custom_types=context.custom_joints).diagnostics,
+        consumer.physx_view(context.stage).diagnostics,
+    ):
+        for d in found:
+            key = (_ALSO_TOLD_HERE.get(d.code, d.code), d.path, d.column)
+            if key not in told:
+                told.add(key)
+                context.out.extend([d])
+
+
+def _sorted(found: Diagnostics) -> Diagnostics:
+    def key(d: Diagnostic) -> tuple[int, str, str, str]:
+        return -SEVERITIES.index(d.severity), d.path, d.column, d.code
+
+    return Diagnostics(sorted(dict.fromkeys(found), key=key))

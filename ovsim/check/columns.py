@@ -1,0 +1,89 @@
+"""Columns that have no effect or not the wanted one: inert, unread, of the wrong type; and instances that nobody reads."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from ovsim.check.context import Context
+from ovsim.contract import Column
+from ovsim.stage import Archetype
+from ovsim.stage import columns as col
+
+_READABLE = {"float32": ("float", "double"), "bool8": ("uint8",), "float64": ("double", "float")}
+_ARROW = {"bool8": "uint8", "float32": "float", "float64": "double", "half": "halffloat"}
+_STRUCTURE = ("usd-", "omni:", "_protoPath", "material:", "xformOp", "collection:", "proxyPrim", "purpose", "visibility")
+
+
+def check(context: Context) -> None:
+    """`inert-column`, `unread-column`, `unknown-instance`, `wrong-type`."""
+    for archetype in context.stage.archetypes:
+        _instances(context, archetype)
+        for name in archetype.names:
+            column = context.contract.find(name)
+            if column is not None:
+                _type(context, archetype, name, column)
+            if not context.written(archetype, name):
+                continue
+            if column is None:
+                if not name.startswith(_STRUCTURE) and not name.startswith("newton:"):
+                    context.tell("unread-column", "info", archetype, name, "the contract has no such column, so nobody reads it; check the name")
+            else:
+                _gate(context, archetype, name, column)
+
+
+def _instances(context: Context, archetype: Archetype) -> None:
+    for schema in archetype.schemas:
+        api, _, instance = schema.partition(":")
+        component = context.contract.components.get(api)
+        if component is None or component.kind != "multi_api" or archetype.type_name not in context.joint_types:
+            continue
+        known = context.contract.instances(api, archetype.type_name)
+        if instance not in known:
+            wants = f"reads {', '.join(known)}" if known else "reads no instance of it"
+            context.tell("unknown-instance", "warning", archetype, schema, f"{archetype.type_name} {wants}; this one has no effect")
+
+
+def _gate(context: Context, archetype: Archetype, name: str, column: Column) -> None:
+    component = context.contract.component(column.component)
+    if component.kind in ("api", "multi_api"):
+        schema = component.name
+        if component.kind == "multi_api":
+            schema += ":" + name.split(":")[1]
+        if not archetype.lists(schema):
+            context.tell("inert-column", "warning", archetype, name, f"{schema} is not listed in usd-schemas, so this has no effect; list it")
+    elif component.kind == "type" and column.name not in {c.name for c in _declared(context, archetype)}:
+        context.tell("unread-column", "warning", archetype, name, f"a column of {component.name}, which {archetype.type_name or 'a typeless prim'} is not")
+
+
+def _declared(context: Context, archetype: Archetype) -> tuple[Column, ...]:
+    kind = archetype.type_name
+    if kind in context.contract.components:
+        return context.contract.columns_of(kind)
+    return context.contract.columns_of("PhysicsJoint") if kind in context.custom_joints else ()
+
+
+def _type(context: Context, archetype: Archetype, name: str, column: Column) -> None:
+    got = archetype.field(name).type
+    want = expected_type(column)
+    if got == want or (column.array and _listed(got) and got.value_type == want.value_type):
+        return
+    if pa.types.is_uint64(got) and column.semantic == col.TOKEN_ID:
+        return
+    lanes = got.list_size if pa.types.is_fixed_size_list(got) else 1
+    inner = got.value_type if pa.types.is_fixed_size_list(got) else got
+    reads = lanes == column.lanes and not column.array and str(inner) in _READABLE.get(column.dtype, (str(want),))
+    if reads:
+        context.tell("wrong-type", "info", archetype, name, f"{got} where {column.type} is declared; the parser casts it")
+    else:
+        context.tell("wrong-type", "error", archetype, name, f"{got} where {column.type} is declared; the parser cannot read it, so it counts as absent")
+
+
+def _listed(t: pa.DataType) -> bool:
+    return bool(pa.types.is_large_list(t) or pa.types.is_list(t))
+
+
+def expected_type(column: Column) -> pa.DataType:
+    """The Arrow type of a contract column."""
+    item = pa.type_for_alias(_ARROW.get(column.dtype, column.dtype))
+    item = pa.list_(item, column.lanes) if column.lanes > 1 else item
+    return pa.large_list(item) if column.array else item
