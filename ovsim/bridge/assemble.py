@@ -148,7 +148,7 @@ def _kinds(keys: list[I64], columns: list[_Whole], prims: int) -> I64:
 
 def _archetype(paths: PathDictionary, prims: U64, rows: I64, type_name: str, schemas: list[_Whole], columns: list[_Whole]) -> Archetype:
     one = rows[:1]
-    listed = [t for w in schemas if w.row[one[0]] >= 0 for t in col.view(w.array(one)).values.tolist()]
+    listed = [t for w in schemas if w.row[one[0]] >= 0 for t in w.array(one).flatten().to_pylist()]
     here = [w for w in columns if w.row[one[0]] >= 0]
     fields = [col.field(PATH_COLUMN, pa.uint64(), col.PATH_ID), *(field_of(w.column.name, w.column.layout) for w in here)]
     arrays = [col.dense(prims[rows]), *(w.array(rows) for w in here)]

@@ -17,7 +17,7 @@ U64 = npt.NDArray[np.uint64]
 
 
 class Outward:
-    """ovsim ids to ovstage ids: `need` marks what will be written, `intern` makes all of it known to ovstage in three calls, `translate` maps columns."""
+    """ovsim ids to ovstage ids: `need` marks what will be written, `intern` makes it known to ovstage in three calls, `translate` maps columns."""
 
     def __init__(self, paths: PathDictionary) -> None:
         self._paths = paths
@@ -99,7 +99,7 @@ class Inward:
         return np.where(ids == 0, np.uint64(0), got)
 
     def _path_ids(self, lengths: npt.NDArray[np.int64], names: npt.NDArray[np.int64], texts: list[str]) -> U64:
-        """Ids of paths from their names, one pass a level. ovstage keeps a property as part of the last name, this dictionary as a name of its own."""
+        """Ids of paths from their names, one pass a level; ovstage keeps a property in the last name, this dictionary as a name of its own."""
         dotted = np.array(["." in t for t in texts], bool) if texts else np.zeros(0, bool)
         ends = np.cumsum(lengths)
         begins = ends - lengths
@@ -122,6 +122,14 @@ class Inward:
         for i in np.flatnonzero(odd).tolist():
             ids[i] = self.paths.path("/" + "/".join(texts[n] for n in names[begins[i] : ends[i]].tolist()))
         return ids
+
+
+def path_texts(live: Live, ids: U64) -> pa.LargeStringArray:
+    """Texts of ovstage path ids, shape (n,). BridgeError when ovstage does not know one."""
+    inward = Inward(live)
+    inward.learn(PATH, ids)
+    inward.intern()
+    return inward.paths.path_strings(inward.translate(ids, (PATH,)))
 
 
 def _distinct(parts: list[U64]) -> U64:

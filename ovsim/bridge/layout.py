@@ -35,7 +35,7 @@ SEMANTICS = (
 )
 # What each lane of an id column holds.
 TOKEN, PATH = "token", "path"
-ID_LANES = {
+ID_LANES: dict[str, tuple[str, ...]] = {
     "TOKEN_ID": (TOKEN,),
     "PATH_EXPRESSION_STRING": (TOKEN,),
     "RELATIONSHIP_PATH_ID": (PATH,),
@@ -44,7 +44,7 @@ ID_LANES = {
     "ASSET_PATH_ID": (TOKEN, TOKEN),
 }
 # Id columns that population writes without a semantic (contract page `prim`): what they hold.
-UNMARKED = {"usd-prim-type": (TOKEN,), "usd-schemas": (TOKEN,), "_protoPath": (PATH,)}
+UNMARKED: dict[str, tuple[str, ...]] = {"usd-prim-type": (TOKEN,), "usd-schemas": (TOKEN,), "_protoPath": (PATH,)}
 # ovstage discovers two columns under the spelling of its storage; the contract's spelling names the same column.
 ALIAS = {"omni:fabric:localMatrix": "omni:xform", "omni:fabric:resetXformStack": "omni:resetXformStack"}
 DERIVED = frozenset({"omni:fabric:worldMatrix"})

@@ -38,7 +38,8 @@ def view(address: int, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """`size` elements at an address, without a copy; the memory must outlive the view."""
     if not size:
         return np.empty(0, dtype)
-    return np.frombuffer((ctypes.c_char * (size * dtype.itemsize)).from_address(address), dtype)
+    block: Any = (ctypes.c_char * (size * dtype.itemsize)).from_address(address)
+    return np.frombuffer(block, dtype)
 
 
 class _Whole:

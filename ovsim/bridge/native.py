@@ -200,7 +200,7 @@ class Live:
             for group in read.groups():
                 with group:
                     if not group.is_delete and group.prim_count:
-                        yield Piece(group, self._listed(group.prim_list))
+                        yield Piece(group, self.list_paths(group.prim_list))
 
     def types(self, ordinal: int) -> Iterator[tuple[str, U64]]:
         """Each type text with the path ids of its prims.
@@ -235,7 +235,8 @@ class Live:
         with self.dictionary._track(int(handle[0])) as prims, self.stage.query_from_path_list(prims) as query:
             yield query
 
-    def _listed(self, handle: int) -> U64:
+    def list_paths(self, handle: int) -> U64:
+        """Path ids of a path list, shape (n,)."""
         count = self.dictionary.path_list_count(handle)
         out, got = np.zeros(count, np.uint64), ctypes.c_size_t(0)
         self._call("get_paths_from_path_list", handle, 0, count, _pointer(out, self._b.ovx_primpath_t), ctypes.byref(got))
