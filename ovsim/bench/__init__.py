@@ -1,0 +1,1 @@
+"""Benchmark suite: synthetic stages, phases, peers in processes of their own, reports. `ovsim bench` is its command."""
