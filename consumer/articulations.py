@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from consumer import building as bd
-from consumer.election import BODY_ROOT, JOINT_ROOT, centre, heaviest, traverse
+from consumer.election import BODY_ROOT, JOINT_ROOT, all_below, centre, heaviest, traverse
 from consumer.graph import I64, NONE, U8, adjacency, components, key_bodies, serial
 
 ELECT = 0  # the root prim names no root: one is elected in each component below it
@@ -24,7 +24,8 @@ class JointGraph:
     """n joints in joint order over m bodies in path order.
 
     side (n, 2) int64: body index, `graph.NONE` or `graph.STATIC`; enabled, excluded, articulable (n,) uint8, the last 0 for types that no
-    articulation can hold (distance, gear, rack, custom); body_enabled, body_kinematic (m,) uint8.
+    articulation can hold (distance, gear, rack, custom); body_enabled, body_kinematic (m,) uint8; body_end (m,) int64: the bodies of index
+    b to body_end[b] - 1 are body b and those below it in the namespace.
     """
 
     side: I64
@@ -33,6 +34,7 @@ class JointGraph:
     articulable: U8
     body_enabled: U8
     body_kinematic: U8
+    body_end: I64
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ def articulate(graph: JointGraph, roots: Roots) -> Articulations:
             _c(graph.articulable, np.uint8),
             _c(graph.body_enabled, np.uint8),
             _c(graph.body_kinematic, np.uint8),
+            _c(graph.body_end, np.int64),
             _c(roots.kind, np.int64),
             _c(roots.index, np.int64),
             _c(roots.begin, np.int64),
@@ -106,6 +109,7 @@ def _articulate(
     articulable: U8,
     body_enabled: U8,
     body_kinematic: U8,
+    body_end: I64,
     root_kind: I64,
     root_index: I64,
     root_begin: I64,
@@ -154,7 +158,7 @@ def _articulate(
                 result = bd.BUILT
                 if anchored[c]:
                     kind, index = heaviest(count, order, side, excluded, key, offsets, joints)
-                else:
+                elif not all_below(count, order, start, body_end[start]):
                     index = centre(count, order, side, offsets, joints, local)
             key_root[keys], key_kind[keys], key_index[keys], key_result[keys] = r, kind, index, result
             keys += 1

@@ -93,6 +93,18 @@ def heaviest(count: int, order: I64, side: I64, excluded: U8, key: U8, offsets: 
     return best_kind, best
 
 
+@rule
+def all_below(count: int, order: I64, start: int, end: int) -> bool:
+    """Whether every body of the map `order[:count]` is `start` or lies below it in the namespace, bodies start to end - 1.
+
+    Observed on 0.6.3, not in spec 7.5: a floating map whose first body holds all others in its subtree takes that body as root, whatever the centre.
+    """
+    for i in range(count):
+        if order[i] < start or order[i] >= end:
+            return False
+    return True
+
+
 @serial
 def centre(count: int, order: I64, side: I64, offsets: I64, joints: I64, local: I64) -> int:
     """Centre of graph of the map `order[:count]` (spec 7.5 step 2), a body index.

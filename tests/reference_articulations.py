@@ -129,6 +129,9 @@ class Reference:
 
     def elect(self, m: dict[str, Record], order: list[str]) -> str | None:
         if not any(r.has_fixed for r in m.values()):
+            first = next(iter(m), "")
+            if first and all(below(b, first) for b in m):  # not in the text: observed, links nested below the first one
+                return first
             return self.centre(m, order)
         best, best_weight = None, 0
         for link, r in m.items():

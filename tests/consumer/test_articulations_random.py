@@ -30,6 +30,7 @@ def arrays(w: World) -> tuple[JointGraph, Roots, list[str], list[str]]:
         np.array([j.type not in UNSUPPORTED_TYPES for j in w.joints], np.uint8),
         np.array([s != "disabled" for s in state], np.uint8),
         np.array([s == "kinematic" for s in state], np.uint8),
+        np.array([i + sum(below(c, b) for c in body_list) for i, b in enumerate(body_list)], np.int64),
     )
     joint_at = {j.path: i for i, j in enumerate(w.joints)}
     accepted: list[str] = []
@@ -139,7 +140,7 @@ def test_hostile_sizes_finish() -> None:
 
     def run(side: np.ndarray, bodies: int, starts: np.ndarray, ends: np.ndarray) -> Articulations:
         k = len(side)
-        graph = JointGraph(side, ones(k), zeros(k), ones(k), ones(bodies), zeros(bodies))
+        graph = JointGraph(side, ones(k), zeros(k), ones(k), ones(bodies), zeros(bodies), np.arange(1, bodies + 1))
         return articulate(graph, Roots(np.zeros(len(starts)), np.full(len(starts), NONE), starts, ends))
 
     zero, i = np.zeros(1, np.int64), np.arange(n)

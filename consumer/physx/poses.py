@@ -1,0 +1,50 @@
+"""Link poses that PhysX refuses (observed on 0.6.3): the parent pose becomes the world pose of the child body, the child pose the identity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from consumer.bodies import BodyTable
+from consumer.decompose import decompose, quaternion
+from consumer.frames import basis
+from consumer.jit import serial
+from consumer.physx.articulation_joint import LinkJoints
+from consumer.physx.codes import BIT
+from consumer.physx.fixup import sane_frames
+from consumer.transforms import Transforms
+from ovsim.diagnostics import Diagnostics
+from ovsim.stage import Stage
+
+Array = npt.NDArray[Any]
+
+
+@serial
+def world_poses(slots: Array, world: Array, position: Array, orientation: Array) -> None:
+    """Translation (n, 3) and rotation (n, 4), without scale and shear, of world matrices."""
+    for i in range(slots.size):
+        _, pure = decompose(basis(world, slots[i]))
+        q = quaternion(pure)
+        for lane in range(3):
+            position[i, lane] = world[slots[i], 3, lane]
+        for lane in range(4):
+            orientation[i, lane] = q[lane]
+
+
+def replace_refused_poses(stage: Stage, bodies: BodyTable, links: LinkJoints) -> None:
+    """Put the poses that the articulation keeps in place of those that PhysX refuses."""
+    sane = np.empty((len(links), 2), np.uint8)
+    sane_frames(links.position, links.orientation, sane)
+    parents, children = np.flatnonzero(sane[:, 0] == 0), np.flatnonzero(sane[:, 1] == 0)
+    if not parents.size and not children.size:
+        return
+    links.remark[parents] |= BIT["replaced-pose"]
+    links.remark[children] |= BIT["replaced-pose"]
+    links.position[children, 1] = 0
+    links.orientation[children, 1] = (0, 0, 0, 1)
+    transforms = Transforms.of(stage, bodies.flags, Diagnostics())
+    position, orientation = np.empty((parents.size, 3)), np.empty((parents.size, 4))
+    world_poses(transforms.slot[links.link[parents, 1]], transforms.world, position, orientation)
+    links.position[parents, 0], links.orientation[parents, 0] = position, orientation
