@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ovsim.api import physx as physx
     from ovsim.api import populate as populate
     from ovsim.api import resolve as resolve
+    from ovsim.dataset.reading import Dataset as Dataset
+    from ovsim.dataset.run import convert as convert
     from ovsim.stage import PathDictionary as PathDictionary
     from ovsim.stage import Stage as Stage
     from ovsim.stage import StageBuilder as StageBuilder
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Dataset": "ovsim.dataset.reading",
+    "convert": "ovsim.dataset.run",
     "open_stage": "ovsim.api",
     "physx": "ovsim.api",
     "populate": "ovsim.api",
@@ -27,7 +31,7 @@ _HOME = {
     "Stage": "ovsim.stage",
     "StageBuilder": "ovsim.stage",
 }
-__all__ = ["PathDictionary", "Stage", "StageBuilder", "open_stage", "physx", "populate", "resolve"]
+__all__ = ["Dataset", "PathDictionary", "Stage", "StageBuilder", "convert", "open_stage", "physx", "populate", "resolve"]
 
 
 def __getattr__(name: str) -> Any:
