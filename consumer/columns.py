@@ -9,6 +9,7 @@ uint64 with or without its semantic; a relationship as a list of uint64. Anythin
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,11 @@ class ColumnReader:
             self.diagnostics.add(code, severity, message + (f" ({n} rows of this kind, this is the first)" if n > 1 else ""), first, name)
 
 
+@lru_cache(None)
 def _parser_default(name: str) -> Any:
-    column = contract.load().find(name)
+    """Parser default of a column. A joint's own meaning comes first: physics:collisionEnabled names a column of colliders, too."""
+    joint = (c for c in contract.load().component("PhysicsJoint").columns if c.name == name)
+    column = next(joint, None) or contract.load().find(name)
     if column is None or column.parser_default is None:
         raise KeyError(f"the contract states no parser default for {name}")
     return column.parser_default.value
