@@ -23,6 +23,8 @@ from ovsim.stage import columns as col
 
 KINDS = {"RIGID_BODY": "body", "ARTICULATION_LINK": "link"}
 STATE = {"position": 3, "orientation": 4, "linearVelocity": 3, "angularVelocity": 3}
+_STATE_TYPES = {n: pa.list_(pa.float32(), lanes) for n, lanes in STATE.items()}
+_EMPTY = pa.schema({"path": pa.large_string(), "kind": pa.string(), **_STATE_TYPES}).empty_table()
 OUTPUT = "sim:"  # prefix of the columns that hold simulated values
 _registered: list[str] = []
 
@@ -67,6 +69,7 @@ def simulate(
     The table has a row a body in path order: `path`, `kind` (body or link), `position` [stage length, world], `orientation` (x y z w, world),
     `linearVelocity` [length/s], `angularVelocity` [rad/s], float32 as the simulator gives them. `dt` in seconds. `device` is cpu or gpu; the first
     call settles it for the process. With `write_ordinal` the state is also written into the stage as columns `sim:position` and so on, and sealed.
+    With 0 steps the stage is only attached and the table is empty, because ovphysx tells no link's state before the first step.
     BridgeError when ovphysx refuses the stage or a step.
     """
     if steps < 0 or dt <= 0:
@@ -75,7 +78,7 @@ def simulate(
     with _attached(ovstage_stage, device, ordinal) as physx:
         if steps:
             physx.step_n_sync(steps, dt)
-        table = _state(live, physx)
+        table = _state(live, physx) if steps else _EMPTY
     if write_ordinal is not None:
         _write(live, table, write_ordinal)
     return table
@@ -107,12 +110,11 @@ def _attached(ovstage_stage: Any, device: str, ordinal: int) -> Iterator[Any]:
 def _state(live: native.Live, physx: Any) -> pa.Table:
     from ovphysx.types import ObjectScope, SimObjectType
 
-    tables = []
+    tables: list[pa.Table] = []
     for name, kind in KINDS.items():
         with physx.read(getattr(SimObjectType, name), list(STATE), scope=ObjectScope.ALL) as result:
             tables += _tables(live, [g for g in result.groups if g.prim_count and not g.is_array], kind)
-    columns = {"path": pa.large_string(), "kind": pa.string(), **{n: pa.list_(pa.float32(), lanes) for n, lanes in STATE.items()}}
-    return pa.concat_tables([pa.schema(list(columns.items())).empty_table(), *tables]).sort_by("path").combine_chunks()
+    return pa.concat_tables([_EMPTY, *tables]).sort_by("path").combine_chunks()
 
 
 def _tables(live: native.Live, groups: list[Any], kind: str) -> Iterator[pa.Table]:

@@ -17,6 +17,8 @@ File = Annotated[Path, typer.Argument(help="A USD stage file (.usd, .usda, .usdc
 Files = Annotated[list[Path], typer.Argument(help="USD stage files or snapshot directories.", show_default=False)]
 Custom = Annotated[list[str] | None, typer.Option("--custom-joint", help="A further joint type token, as a consumer would register it; repeatable.")]
 
+Python = Annotated[Path | None, typer.Option(help="The python that has ovstage; else $OVSIM_BRIDGE_PYTHON, else this one.", show_default=False)]
+
 
 class Route(str, Enum):
     """Which reader populates."""

@@ -1,0 +1,126 @@
+"""ovsim's stages in the real system beside its own: run by the python that has ovstage and ovphysx, never imported by the tests.
+
+usage: python real_bridge.py < jobs, one JSON object a line {"usd": FILE, "snapshot": DIRECTORY, "steps": N}  >  one JSON document a line:
+    {"usd",
+     "columns": differences between the real population and the snapshot, all rows, bit for bit,
+     "objects": how many PhysX objects the pushed stage has at attach, "joints": how many of them are joints, "objects_differ": first differences,
+     "bodies": how many bodies were simulated, "moved": how many of them moved after the first step, "state_differs": columns whose bits differ after the steps,
+     "pulled": differences between the snapshot and what comes back by pull,
+     "push_seconds"} or {"usd", "error"}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import ovd
+import real
+from ovphysx import OmniPvdDestination, PhysX, PhysXConfig
+
+from ovsim.bridge import differences, native, populate, pull, push, simulate
+from ovsim.stage import Stage
+
+WORLD = ("omni:fabric:worldMatrix",)
+LINES = 8
+
+
+def objects(px: Any, stage: Any, scratch: str) -> list[dict[str, Any]]:
+    """Every object of PhysX after attach with every attribute, in the order of creation; references are numbers in that order."""
+    real.wait(px, px.attach_ovstage(stage, read_ordinal=1))
+    try:
+        px.wait_all()
+        px.start_recording(OmniPvdDestination.file(scratch))
+        px.stop_recording()
+    finally:
+        real.wait(px, px.detach_ovstage())
+    recording = ovd.Recording(Path(scratch).read_bytes())
+    number = {handle: i for i, handle in enumerate(recording.objects)}
+
+    def plain(attribute: ovd.Attribute, value: Any) -> Any:
+        if attribute.type != ovd.HANDLE:
+            return value
+        return [number.get(v, -1) for v in value] if isinstance(value, list) else number.get(value, -1)
+
+    out = []
+    for obj in recording.objects.values():
+        # handles of what the recording has no object for (raw constraints of a scene) are addresses
+        values = {n: plain(a, v) for n, (a, v) in sorted(obj.attributes.items())}
+        lists = {n: [number.get(v, -1) for v in items] for n, items in sorted(obj.lists.items())}
+        joint = recording.is_a(obj, "PxJoint") or recording.class_name(obj) == "PxArticulationJointReducedCoordinate"
+        out.append({"class": recording.class_name(obj), "name": obj.name, "joint": joint, "values": real.plain(values), "lists": real.plain(lists)})
+    return out
+
+
+def unequal(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> list[str]:
+    """First differences of two lists of objects."""
+    found = [f"{len(one)} objects against {len(other)}"] if len(one) != len(other) else []
+    for i, (a, b) in enumerate(zip(one, other)):
+        if a != b:
+            keys = [k for k in {**a["values"], **b["values"]} if a["values"].get(k) != b["values"].get(k)]
+            told = {k: (a["values"].get(k), b["values"].get(k)) for k in keys[:3]}
+            found.append(f"object {i}, {a['class']} {a['name']} against {b['class']} {b['name']}: {told}"[:300])
+    return found[:LINES]
+
+
+def bits(table: Any, name: str) -> bytes:
+    column = table.column(name).combine_chunks()
+    return b"".join(x.encode() + b"\n" for x in column.to_pylist()) if name in ("path", "kind") else column.flatten().to_numpy().tobytes()
+
+
+def examine(px: Any, job: dict[str, Any], scratch: str) -> dict[str, Any]:
+    ours = Stage.load(job["snapshot"])
+    theirs_live, ours_live = populate(job["usd"]), native.module().Stage("ours")
+    try:
+        started = time.perf_counter()
+        push(ours, ours_live)
+        seconds = time.perf_counter() - started
+        theirs = pull(theirs_live)
+        made = objects(px, theirs_live, scratch), objects(px, ours_live, scratch)
+        start = simulate(ours_live, 1)
+        state = [simulate(live, job["steps"]) for live in (theirs_live, ours_live)]
+        back = pull(ours_live)
+        return {
+            "usd": job["usd"],
+            "columns": [str(d) for d in differences(theirs, ours, without=WORLD)][:LINES],
+            "objects": len(made[1]),
+            "joints": sum(o["joint"] for o in made[1]),
+            "objects_differ": unequal(*made),
+            "bodies": len(state[1]),
+            "moved": sum(a != b for a, b in zip(start.column("position").to_pylist(), state[1].column("position").to_pylist())),
+            "state_differs": [n for n in state[0].column_names if bits(state[0], n) != bits(state[1], n)],
+            "pulled": [str(d) for d in differences(ours, back, without=WORLD)][:LINES],
+            "push_seconds": seconds,
+        }
+    finally:
+        theirs_live.destroy()
+        ours_live.destroy()
+
+
+def main() -> None:
+    out = os.fdopen(os.dup(1), "w")
+    with real.Capture():
+        PhysX.set_cpu_mode(True)
+        px = PhysX(config=PhysXConfig(omnipvd_recording_capable=True))
+    with tempfile.TemporaryDirectory() as scratch:
+        for line in sys.stdin:
+            job = json.loads(line)
+            capture = real.Capture()
+            try:
+                with capture:
+                    document = examine(px, job, scratch + "/stage.ovd")
+            except Exception as e:
+                document = {"usd": job["usd"], "error": f"{type(e).__name__}: {e}", "log": capture.lines[-20:]}
+            out.write(json.dumps(document) + "\n")
+            out.flush()
+        with real.Capture():
+            px.destroy()
+
+
+if __name__ == "__main__":
+    main()
