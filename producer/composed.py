@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,18 +16,22 @@ from typing import Any
 from ovsim import contract
 from ovsim.contract import Units
 from ovsim.diagnostics import Diagnostics
-from ovsim.stage import ROOT, PathDictionary, Stage
+from ovsim.stage import ROOT, UNTYPED, PathDictionary, Stage
 from producer import instances
 from producer import schemas as registry
 from producer.assemble import Assembler, Cells
 from producer.bindings import PHYSICS_BINDING, Bindings
 from producer.instances import Renumbered, prototype_of
+from producer.mismatch import WrongTypes
 from producer.opening import open_stage, quiet
 from producer.plan import Planner, RowKind
 from producer.provenance import AUTHORED, FALLBACK
 from producer.rows import Row, RowReader
 from producer.selection import Role, is_binding
 from producer.values import TYPES
+
+SUBSET, INSTANCER = "GeomSubset", "PointInstancer"
+_VELOCITIES = "physics:localSpaceVelocities"
 
 
 def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = ()) -> Stage:
@@ -63,32 +68,40 @@ class _Walk:
         self.assembler = Assembler(self.paths)
         self.kinds: dict[tuple[str, tuple[str, ...]], RowKind] = {}
         self.members: dict[str, Row] = {}
+        self.is_member: dict[RowKind, bool] = {}
         self.bound: set[str] = set()
+        self.roots: dict[str, str] = {}  # instance root to the published path of its prototype
         self.used: set[str] = set()
 
     def run(self) -> Stage:
         from pxr import Usd
 
         self._metadata_row()
+        roots = (self.usd.GetPseudoRoot(), *self.usd.GetPrototypes())
+        self.prims = [p for root in roots for p in Usd.PrimRange(root) if p != root]
+        types = WrongTypes(self.prims)
         self._find_members()
-        roots = {p: str(p.GetPath()) for p in self.usd.GetPrototypes()}
-        held = {path: [str(i.GetPath()) for i in proto.GetInstances()] for proto, path in roots.items()}
+        held = {str(p.GetPath()): [str(i.GetPath()) for i in p.GetInstances()] for p in self.usd.GetPrototypes()}
         numbers = Renumbered(instances.published(held, (prototype_of(m) for m in self.members)))
-        roots_of = {i: numbers.path(p) for p, found in held.items() if p in numbers for i in found}
-        rows = [r._replace(prototype=roots_of.get(path, "")) for path, r in self.members.items() if not _in(path) or _in(path) in numbers]
+        self.roots = {i: numbers.path(p) for p, found in held.items() if p in numbers for i in found if _is_shown(i, numbers)}
+        for path, row in self.members.items():
+            if path in self.roots:
+                self.members[path] = row._replace(prototype=self.roots[path])
+        self._find_instancers()
 
-        bindings = Bindings(self.bound, lambda prim: self.planner.is_member(*self._kind(prim)[:2]))
-        reader = RowReader(self.planner, self.paths, self.assembler, numbers.path, bindings, self.diagnostics)
-        targets = self._target_rows(reader.read(rows), numbers)
+        bindings = Bindings(self.bound, lambda prim: self._is_member(self._kind(prim)))
+        reader = RowReader(self.planner, self.paths, self.assembler, numbers.path, bindings, types, self.diagnostics)
+        targets = self._target_rows(reader.read([r for p, r in self.members.items() if _is_shown(p, numbers)]))
         reader.read(targets)
-        have = {r.path for r in (*rows, *targets)}
-        reader.read(self._ancestor_rows(have, roots_of, numbers))
-        self._prototype_rows(reader, numbers)
+        reader.read(self._ancestor_rows([*self.members, *(t.path for t in targets)]))
+        ids = [reader.path_id(numbers.path(p)) for p in numbers]
+        if ids:
+            self.assembler.add(UNTYPED, (instances.ROOT_API,), ids, {})
         self.schemas.report(self.used, self.diagnostics)
         metadata = {
             "source": self.name,
             "route": "composed",
-            "reason": "",
+            "reason": "composed through pxr",
             "usd": ".".join(str(v) for v in Usd.GetVersion()),
             "contract": contract.VERSION,
         }
@@ -118,45 +131,76 @@ class _Walk:
         key = (prim.GetTypeName(), schemas)
         kind = self.kinds.get(key)
         if kind is None:
-            clean = self.schemas.sanitise(*key) if self.schemas.missing else tuple(sorted(schemas))
-            kind = self.kinds[key] = RowKind(key[0], clean, Role.MEMBER)
+            kind = self.kinds[key] = RowKind(key[0], self.schemas.sanitise(*key), Role.MEMBER)
             self.used.update((key[0], *schemas))
         return kind
 
-    def _find_members(self) -> None:
-        from pxr import Usd
+    def _is_member(self, kind: RowKind) -> bool:
+        got = self.is_member.get(kind)
+        if got is None:
+            got = self.is_member[kind] = self.planner.is_member(kind.type_name, kind.schemas)
+        return got
 
-        is_member: dict[RowKind, bool] = {}
-        roots = [self.usd.GetPseudoRoot(), *self.usd.GetPrototypes()]
-        for root in roots:
-            walk = iter(Usd.PrimRange(root))
-            next(walk, None)
-            for prim in walk:
-                kind = self._kind(prim)
-                member = is_member.get(kind)
-                if member is None:
-                    member = is_member[kind] = self.planner.is_member(kind.type_name, kind.schemas)
-                names = tuple(prim.GetAuthoredPropertyNames())
-                bound = any(map(is_binding, names))
-                if not (member or bound or kind.type_name == "GeomSubset"):
-                    continue
-                path = prim.GetPath().pathString
-                if bound:
-                    self.bound.add(path)
-                subset = kind.type_name == "GeomSubset" and "PhysicsCollisionAPI" in self._kind(prim.GetParent()).schemas
-                if member or subset or (PHYSICS_BINDING in names and self._binds_physics(prim)):
-                    self.members[path] = self._row(path, prim, kind._replace(is_collider_subset=subset), names)
+    def _find_members(self) -> None:
+        """Rule 3, members: by type or schema, GeomSubsets of colliders, prims that bind a physics material."""
+        self.instancers: list[tuple[str, Any, tuple[str, ...]]] = []
+        is_bound: dict[tuple[str, ...], bool] = {}
+        for prim in self.prims:
+            kind = self._kind(prim)
+            names = tuple(prim.GetAuthoredPropertyNames())
+            bound = is_bound.get(names)
+            if bound is None:
+                bound = is_bound[names] = any(map(is_binding, names))
+            if not (bound or self._is_member(kind) or kind.type_name in (SUBSET, INSTANCER)):
+                continue
+            path = prim.GetPath().pathString
+            if bound:
+                self.bound.add(path)
+            if kind.type_name == INSTANCER and "prototypes" in names:
+                self.instancers.append((path, prim, names))
+            if kind.type_name == SUBSET and "PhysicsCollisionAPI" in self._kind(prim.GetParent()).schemas:
+                kind = kind._replace(shows="subset")
+            elif not (self._is_member(kind) or (PHYSICS_BINDING in names and self._binds_physics(prim))):
+                continue
+            self.members[path] = self._row(path, prim, kind, names)
 
     def _binds_physics(self, prim: Any) -> bool:
-        """Whether a prim authors a physics binding to a Material that is itself a member."""
+        """Whether a prim authors a physics binding to a prim that is itself a member."""
         targets = (self.usd.GetPrimAtPath(t.GetPrimPath()) for t in prim.GetRelationship(PHYSICS_BINDING).GetTargets())
-        return any(t and self.planner.is_member(*self._kind(t)[:2]) for t in targets)
+        return any(t and self._is_member(self._kind(t)) for t in targets)
 
-    def _row(self, path: str, prim: Any, kind: RowKind, names: tuple[str, ...] = (), prototype: str = "") -> Row:
-        return Row(path, prim, kind, names, self.schemas.facts(kind.type_name).is_xformable, prototype)
+    def _find_instancers(self) -> None:
+        """Rule 3, PointInstancers with a prototype at or below which there is a member or an instance of published content."""
+        if not self.instancers:
+            return
+        physics = sorted([*self.members, *self.roots])
+        for path, prim, names in self.instancers:
+            targets = (t.pathString for t in prim.GetRelationship("prototypes").GetTargets() if t.IsPrimPath())
+            if not any(_holds(physics, t) for t in targets):
+                continue
+            row = self.members.get(path)
+            if row is None:
+                kind = self._kind(prim)._replace(role=Role.INSTANCER)
+                row = self._row(path, prim, kind, names)._replace(prototype=self.roots.get(path, ""))
+            self.members[path] = row._replace(kind=row.kind._replace(shows="instancer"))
 
-    def _target_rows(self, targets: set[str], numbers: Renumbered) -> list[Row]:
-        """Rule 3: one hop along published relationships, Boundable prims only."""
+    def _row(self, path: str, prim: Any, kind: RowKind, names: tuple[str, ...] = ()) -> Row:
+        velocities = prim.GetCustomDataByKey(_VELOCITIES) if kind.role == Role.MEMBER else None
+        return Row(
+            path,
+            prim,
+            kind,
+            names,
+            self.schemas.facts(kind.type_name).is_xformable,
+            self.roots.get(path, ""),
+            velocities if isinstance(velocities, (bool, int)) else None,
+        )
+
+    def _target_rows(self, targets: set[str]) -> list[Row]:
+        """Rule 3, one hop along published relationships: Boundable prims, inactive, undefined and abstract ones too.
+
+        What an instance proxy stands for is shown at its prototype when it is a member there, else at the proxy's own path.
+        """
         out = []
         for path in sorted(targets - self.members.keys()):
             prim = self.usd.GetPrimAtPath(path) if path.startswith("/") and path != "/" else None
@@ -165,35 +209,43 @@ class _Walk:
             kind = self._kind(prim)
             if not self.schemas.facts(kind.type_name).is_boundable:
                 continue
-            if prim.IsInstanceProxy() and prototype_of(str(prim.GetPrimInPrototype().GetPath())) in numbers:
+            if prim.IsInstanceProxy() and str(prim.GetPrimInPrototype().GetPath()) in self.members:
                 continue
-            out.append(self._row(path, prim, kind._replace(role=Role.TARGET), tuple(prim.GetAuthoredPropertyNames())))
+            role = Role.MEMBER if self._is_member(kind) else Role.TARGET
+            out.append(self._row(path, prim, kind._replace(role=role), tuple(prim.GetAuthoredPropertyNames())))
         return out
 
-    def _ancestor_rows(self, have: set[str], roots_of: dict[str, str], numbers: Renumbered) -> list[Row]:
-        """Every ancestor of a row, and every instance root of a published prototype."""
+    def _ancestor_rows(self, below: list[str]) -> list[Row]:
+        """Every ancestor of a row, and every instance root of a published prototype with its defined ancestors."""
+        have = set(below)
         out: dict[str, Row] = {}
-        queue = [*have, *(i for i in roots_of if not _in(i) or _in(i) in numbers)]
-        for start in queue:
-            path = start
-            while path and path not in out and path != _in(path):
+        for start in [*below, *self.roots]:
+            path = start if start in self.roots else start.rpartition("/")[0]
+            while path and path not in out and path != prototype_of(path):
                 if path not in have:
                     prim = self.usd.GetPrimAtPath(path)
-                    if prim and ((prim.IsDefined() and not prim.IsAbstract()) or path in roots_of):
-                        out[path] = self._row(path, prim, self._kind(prim)._replace(role=Role.ANCESTOR), (), roots_of.get(path, ""))
-                elif path != start:
-                    break
+                    if start in have or start == path or (prim.IsDefined() and not prim.IsAbstract()):
+                        kind = self._kind(prim)
+                        is_member = self._is_member(kind)  # of an instance proxy, of an undefined or abstract prim
+                        names = tuple(prim.GetAuthoredPropertyNames()) if is_member else ()
+                        out[path] = self._row(path, prim, kind if is_member else kind._replace(role=Role.ANCESTOR), names)
                 path = path.rpartition("/")[0]
         return [out[p] for p in sorted(out)]
 
-    def _prototype_rows(self, reader: RowReader, numbers: Renumbered) -> None:
-        ids = [reader.path_id(numbers.path(p)) for p in numbers]
-        if ids:
-            self.assembler.add(instances.UNTYPED, (instances.ROOT_API,), ids, {})
+
+def _is_shown(path: str, numbers: Renumbered) -> bool:
+    """Whether a path is outside of prototypes or inside a published one."""
+    prototype = prototype_of(path)
+    return not prototype or prototype in numbers
 
 
-def _in(path: str) -> str:
-    return prototype_of(path)
+def _holds(paths: list[str], root: str) -> bool:
+    """Whether sorted `paths` hold `root` or a path below it."""
+    for first in (root, root + "/"):
+        i = bisect_left(paths, first)
+        if i < len(paths) and (paths[i] == root or paths[i].startswith(root + "/")):
+            return True
+    return False
 
 
 def _listed(prim: Any) -> list[str]:

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ovsim.stage import UNTYPED
-
 PREFIX = "/__Prototype_"
 ROOT_API = "PrototypeRootAPI"
 COLUMN = "_protoPath"
-__all__ = ["COLUMN", "PREFIX", "ROOT_API", "UNTYPED", "Renumbered", "prototype_of", "published"]
 
 
 def prototype_of(path: str) -> str:

@@ -8,10 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 _SITE = re.compile(r"attribute <([^>]+)>")
 _VALIDATOR = "usdValidation:AttributeTypeMismatch"
+
+
+class WrongTypes:
+    """The wrongly typed attributes of a stage. The search runs beside the caller's own reading: USD lets go of Python meanwhile."""
+
+    def __init__(self, prims: Sequence[Any]) -> None:
+        self._seen = frozenset(prims)
+        self._pool = ThreadPoolExecutor(1)
+        self._found = self._pool.submit(wrong_types, prims)
+        self._pool.shutdown(wait=False)
+
+    def of(self, prims: Sequence[Any]) -> Mapping[str, Mapping[str, str]]:
+        """Prim path to {attribute name: USD type name of its value}; prims that the search did not cover are searched now."""
+        found = self._found.result()
+        more = [p for p in prims if p not in self._seen]
+        return {**found, **wrong_types(more)} if more else found
 
 
 def wrong_types(prims: Sequence[Any]) -> Mapping[str, Mapping[str, str]]:

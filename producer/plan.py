@@ -27,12 +27,15 @@ CUSTOM_BASE = "PhysicsJoint"  # what a custom joint type without a schema of its
 
 
 class RowKind(NamedTuple):
-    """What, beside the authored properties, decides the columns of a row. `schemas` are sanitised and sorted."""
+    """What, beside the authored properties, decides the columns of a row. `schemas` are sanitised and sorted.
+
+    `shows`: "subset" for a GeomSubset of a collider, "instancer" for a PointInstancer that reaches a physics prototype, else "".
+    """
 
     type_name: str
     schemas: tuple[str, ...]
     role: Role
-    is_collider_subset: bool = False
+    shows: str = ""
 
 
 class Authored(NamedTuple):
@@ -78,18 +81,26 @@ class Planner:
 
     def derivable(self, kind: RowKind) -> Mapping[str, Column]:
         """Columns of such a row that have a derived value."""
+        if kind.role != Role.MEMBER:
+            return {}
         return derived.columns(kind.type_name, kind.schemas, self.joints)
 
     def publishes(self, kind: RowKind, name: str) -> bool:
         """Whether a property name is one that such a row shows."""
         pop = population()
-        if name in self.schemas.known:
+        if kind.shows == "instancer" and name in pop.instancer:
             return True
-        if kind.is_collider_subset and name in pop.subset:
+        if kind.role == Role.INSTANCER:
+            return False
+        if name in self.schemas.known or (kind.shows == "subset" and name in pop.subset):
             return True
-        if kind.role == Role.TARGET and name in pop.dimensions:
+        if kind.role == Role.TARGET and name in pop.target_geometry:
             return True
         return name in pop.geometry and pop.has_shape(kind.schemas)
+
+    def publishes_binding(self, kind: RowKind, name: str) -> bool:
+        """Whether the name is a material binding that such a row shows as authored."""
+        return is_binding(name) and kind.role in (Role.MEMBER, Role.TARGET)
 
     def plan(self, kind: RowKind, authored: Mapping[str, Authored]) -> Plan:
         """The columns of a row. An ancestor's row has none but its transform."""
@@ -102,7 +113,7 @@ class Planner:
         gone: set[str] = set()
         for name, prop in authored.items():
             if prop.type == "":
-                if (is_binding(name) or self.publishes(kind, name)) and declared.get(name, _RELATIONSHIP).type == "":
+                if (self.publishes_binding(kind, name) or self.publishes(kind, name)) and declared.get(name, _RELATIONSHIP).type == "":
                     relationships.append(name)
             elif prop.state == DEFAULT and prop.type in TYPES:
                 gone.add(name)

@@ -13,18 +13,20 @@ from ovsim.stage import UNTYPED, PathDictionary, Ragged
 from producer import instances, usdvalues
 from producer.assemble import Assembler, Cells
 from producer.bindings import PHYSICS_BINDING, Bindings
-from producer.mismatch import wrong_types
+from producer.mismatch import WrongTypes
 from producer.plan import Authored, Plan, Planner, RowKind
 from producer.provenance import AUTHORED, BLOCKED, DEFAULT, DERIVED, EMPTY, FALLBACK, HIDDEN, SAMPLES
-from producer.selection import Role, is_binding, population
+from producer.selection import Role, population
 from producer.values import BOOL, MATRIX, PATH, RELATIONSHIP, TYPES, encode
 
 XFORM, RESET, OP_ORDER = "omni:xform", "omni:resetXformStack", "xformOpOrder"
+LOCAL_VELOCITIES = "usd-metadata:customData:physics:localSpaceVelocities"
 _IDENTITY = tuple(np.eye(4).reshape(-1).tolist())
 
 
 class Row(NamedTuple):
-    """A prim that gets a row. `names`: its authored properties, in pxr's order; `prototype`: path of the published prototype of an instance root."""
+    """A prim that gets a row. `names`: its authored properties, in pxr's order; `prototype`: path of the published prototype of an instance
+    root; `local_velocities`: the custom data of that name."""
 
     path: str
     prim: Any
@@ -32,6 +34,7 @@ class Row(NamedTuple):
     names: tuple[str, ...]
     is_xformable: bool
     prototype: str = ""
+    local_velocities: Any = None
 
 
 class _Batch(NamedTuple):
@@ -55,6 +58,7 @@ class RowReader:
         assembler: Assembler,
         published_path: Callable[[str], str],
         bindings: Bindings,
+        types: WrongTypes,
         diagnostics: Diagnostics,
     ) -> None:
         self._planner = planner
@@ -66,21 +70,21 @@ class RowReader:
         self._ids: dict[str, int] = {"": 1, "/": 1}
         self._target_ids: dict[str, int] = {}
         self._materials: dict[str, str] = {}
-        self._wrong: Mapping[str, Mapping[str, str]] = {}
+        self._types = types
 
     def read(self, rows: Sequence[Row]) -> set[str]:
         """Read rows; returns the prim paths that their published relationships target."""
-        before = set(self._target_ids)
+        self._hops: set[str] = set()
         readable = [r for r in rows if r.kind.role != Role.ANCESTOR]
-        self._wrong = wrong_types([r.prim for r in readable if r.kind.type_name or r.kind.schemas]) if readable else {}
+        self._wrong = self._types.of([r.prim for r in readable])
         self._materials = self._bindings.resolve([r.prim for r in readable if self._consumes(r.kind)])
         groups: dict[tuple[Any, ...], list[Row]] = {}
         for r in rows:
-            key = (r.kind, r.names, r.is_xformable, bool(r.prototype), r.path in self._materials)
+            key = (r.kind, r.names, r.is_xformable, bool(r.prototype), r.path in self._materials, repr(r.local_velocities))
             groups.setdefault(key, []).append(r)
         for (kind, names, *_), group in groups.items():
             self._group(kind, names, group)
-        return {t.partition(".")[0] for t in self._target_ids.keys() - before}
+        return self._hops
 
     def path_id(self, path: str) -> int:
         """Path id of a prim path that is spelled as published."""
@@ -90,8 +94,11 @@ class RowReader:
             got = self._ids[path] = self._paths.child(self.path_id(parent), self._paths.token(name))
         return got
 
+    def _any_path_id(self, path: str) -> int:
+        return self._paths.path(path) if "." in path else self.path_id(path)
+
     def _consumes(self, kind: RowKind) -> bool:
-        return kind.is_collider_subset or population().consumes_material(kind.schemas)
+        return kind.role == Role.MEMBER and (kind.shows == "subset" or population().consumes_material(kind.schemas))
 
     # -- one group: types, then states, then columns ---------------------------------------------------------------
 
@@ -102,7 +109,7 @@ class RowReader:
             return
         declared = self._planner.declared(kind)
         derivable = self._planner.derivable(kind)
-        at = {n: i for i, n in enumerate(names) if is_binding(n) or n in derivable or self._planner.publishes(kind, n)}
+        at = {n: i for i, n in enumerate(names) if n in derivable or self._planner.publishes_binding(kind, n) or self._planner.publishes(kind, n)}
         props = [r.prim.GetAuthoredProperties() for r in rows] if at else [[]] * len(rows)
         batch = _Batch(kind, rows, props)
         usual = {n: Authored(declared[n].type) for n in at if n in declared}
@@ -127,7 +134,8 @@ class RowReader:
         for name, usd_type in plan.read.items():
             columns[name] = self._values(batch, at[name], name, usd_type, odd)
         for name in plan.relationships:
-            columns[name] = self._targets(batch, at[name], odd)
+            hops = None if name in population().instancer else self._hops
+            columns[name] = self._targets(batch, at[name], odd, hops)
         for name, prop in authored.items():
             if prop.type and prop.state == DEFAULT and name in derivable and name not in plan.read:
                 odd.update(k for k, p in enumerate(batch.props) if _state(p[at[name]]) != DEFAULT)
@@ -158,19 +166,22 @@ class RowReader:
             odd.update(int(k) for k in like if not _is_default(batch.props[k][i]))
         return column
 
-    def _targets(self, batch: _Batch, i: int, odd: set[int]) -> Ragged:
+    def _targets(self, batch: _Batch, i: int, odd: set[int], hops: set[str] | None) -> Ragged:
         offsets = [0]
         flat: list[int] = []
         ids = self._target_ids
         for k, p in enumerate(batch.props):
-            targets = p[i].GetTargets()
-            if not targets and not p[i].HasAuthoredTargets():
+            targets = _authored_targets(p[i])
+            if targets is None:
                 odd.add(k)
+                targets = []
             for target in targets:
                 text = target.pathString
                 got = ids.get(text)
                 if got is None:
-                    got = ids[text] = self._paths.path(self._published_path(text))
+                    got = ids[text] = self._any_path_id(self._published_path(text))
+                if hops is not None:
+                    hops.add(text.partition(".")[0])
                 flat.append(got)
             offsets.append(len(flat))
         return Ragged(np.array(offsets, np.int64), np.array(flat, np.uint64))
@@ -191,6 +202,9 @@ class RowReader:
         if rows[0].path in self._materials:
             ids = np.array([self._paths.path(self._published_path(self._materials[r.path])) for r in rows], np.uint64)
             cells[PHYSICS_BINDING] = Cells(RELATIONSHIP, Ragged(np.arange(ids.size + 1), ids), DERIVED)
+        if rows[0].local_velocities is not None:
+            value = rows[0].local_velocities
+            cells[LOCAL_VELOCITIES] = Cells(TYPES["bool" if isinstance(value, bool) else "int"], int(value), AUTHORED, True)
         self._note_wrong(kind, rows, authored)
         ids = np.array([self.path_id(self._published_path(r.path)) for r in rows], np.uint64)
         self._assembler.add(kind.type_name or UNTYPED, kind.schemas, ids, cells)
@@ -210,6 +224,17 @@ class RowReader:
 def _own_type(prop: Any) -> str:
     """USD type name of an authored property that nothing declares, "" for a relationship."""
     return str(prop.GetTypeName()) if hasattr(prop, "GetTypeName") else ""
+
+
+def _authored_targets(relationship: Any) -> list[Any] | None:
+    """Targets in order, None when no target list is authored or another kind of property of that name is (rule 12)."""
+    from pxr import Tf
+
+    try:
+        targets = list(relationship.GetTargets())
+        return targets if targets or relationship.HasAuthoredTargets() else None
+    except Tf.ErrorException:
+        return None
 
 
 def _is_default(attribute: Any) -> bool:
@@ -232,7 +257,7 @@ def _state(attribute: Any) -> str:
 
 def _with_state(authored: Authored, prop: Any) -> Authored | None:
     if not authored.type:
-        return authored if prop.HasAuthoredTargets() else None
+        return authored if _authored_targets(prop) is not None else None
     return Authored(authored.type, _state(prop))
 
 

@@ -96,7 +96,8 @@ class Schemas:
         Sorted by name. `authored` is the composed `apiSchemas` list.
         """
         definition = self._definition(type_name, authored)
-        kept = set(definition.GetAppliedAPISchemas()) if definition else set()
+        newer = population().newer_apis
+        kept = {a for a in definition.GetAppliedAPISchemas() if a.partition(":")[0] not in newer} if definition else set()
         if self.missing:
             kept.update(a for a in authored if _is_contract_api(a))
         return tuple(sorted(kept))
@@ -108,7 +109,7 @@ class Schemas:
             from pxr import Usd, UsdGeom
 
             found = self._registry.GetTypeFromSchemaTypeName(type_name) if type_name else None
-            if found and Usd.SchemaRegistry.IsConcrete(found):
+            if found and Usd.SchemaRegistry.IsConcrete(found) and type_name not in population().newer_types:
                 got = TypeFacts(found.IsA(UsdGeom.Xformable), found.IsA(UsdGeom.Boundable))
             else:
                 got = TypeFacts(False, False)
@@ -137,7 +138,7 @@ class Schemas:
     def _definition(self, type_name: str, schemas: Sequence[str]) -> Any:
         """pxr prim definition, None when neither type nor schemas give one."""
         if schemas:
-            return self._registry.BuildComposedPrimDefinition(type_name, list(schemas))
+            return self._registry.BuildComposedPrimDefinition(type_name if self.is_registered(type_name) else "", list(schemas))
         return self._registry.FindConcretePrimDefinition(type_name) if type_name else None
 
     def _is_unregistered(self, name: str) -> bool:

@@ -15,11 +15,13 @@ from importlib.resources import files
 
 
 class Role(IntEnum):
-    """Why a prim has a row: it carries physics itself, a published relationship targets it, or it stands above such a prim."""
+    """Why a prim has a row: it carries physics itself, a published relationship targets it, it is a PointInstancer of physics prototypes, or it
+    stands above such a prim (or is the instance root of a published prototype). The first that holds counts."""
 
     MEMBER = 0
     TARGET = 1
-    ANCESTOR = 2
+    INSTANCER = 2
+    ANCESTOR = 3
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Population:
     """The producer's physics set.
 
     `types`, `apis`, `multi_apis`: what makes a member. `shape_apis`: what makes `geometry` names publishable. `material_consumers`: rows that
-    carry the resolved material binding. `dimensions`: what a target row shows of its geometry. `subset`: names of a collider's GeomSubset.
+    carry the resolved material binding. `target_geometry`, `subset`, `instancer`: what a target row, a collider's GeomSubset and a PointInstancer of
+    physics prototypes show beside. `newer_*`: schemas of today's USD that the USD inside ovstage 0.2 does not know.
     """
 
     types: frozenset[str]
@@ -35,9 +38,12 @@ class Population:
     multi_apis: frozenset[str]
     shape_apis: frozenset[str]
     material_consumers: frozenset[str]
-    dimensions: frozenset[str]
     geometry: frozenset[str]
+    target_geometry: frozenset[str]
     subset: frozenset[str]
+    instancer: frozenset[str]
+    newer_types: frozenset[str]
+    newer_apis: frozenset[str]
     hidden_names: frozenset[str]
     hidden_prefixes: tuple[str, ...]
     hidden_patterns: tuple[tuple[str, str], ...]
@@ -72,10 +78,11 @@ def population() -> Population:
     """The recorded physics set."""
     raw = json.loads((files("producer") / "data" / "population.json").read_text("utf-8"))
     hidden = raw["notPublished"]
-    keys = ("types", "apis", "multiApis", "shapeApis", "materialConsumers", "dimensions", "geometry", "subset")
-    types, apis, multi, shape, consumers, dimensions, geometry, subset = (frozenset(raw[k]) for k in keys)
+    keys = ("types", "apis", "multiApis", "shapeApis", "materialConsumers", "geometry", "targetGeometry", "subset", "instancer")
+    types, apis, multi, shape, consumers, geometry, target, subset, instancer = (frozenset(raw[k]) for k in keys)
     names, prefixes, patterns = frozenset(hidden["names"]), tuple(hidden["prefixes"]), tuple((a, b) for a, b in hidden["patterns"])
-    return Population(types, apis, multi, shape, consumers, dimensions, geometry, subset, names, prefixes, patterns)
+    newer = frozenset(raw["newer"]["types"]), frozenset(raw["newer"]["apis"])
+    return Population(types, apis, multi, shape, consumers, geometry, target, subset, instancer, *newer, names, prefixes, patterns)
 
 
 def is_binding(name: str) -> bool:

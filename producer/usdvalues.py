@@ -27,7 +27,7 @@ def _plain_scalar(type_: ColumnType, value: Any) -> Any:
     if type_.kind == "asset":
         return (value.path, value.resolvedPath)
     if type_.is_text:
-        return value if isinstance(value, str) else str(value)
+        return value.GetText() if type_.kind == "expression" else str(value)
     if type_.lanes == 1:
         return value.GetValue() if hasattr(value, "GetValue") else value
     if hasattr(value, "GetImaginary"):
