@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from consumer import building as bd
-from consumer.election import BODY_ROOT, JOINT_ROOT, all_below, centre, heaviest, traverse
+from consumer.election import BODY_ROOT, JOINT_ROOT, all_below, centre, heaviest, heaviest_by_rank, traverse
 from consumer.graph import I64, NONE, U8, adjacency, components, key_bodies, serial
 
 ELECT = 0  # the root prim names no root: one is elected in each component below it
@@ -78,8 +78,11 @@ class Articulations:
     key_result: I64
 
 
-def articulate(graph: JointGraph, roots: Roots) -> Articulations:
-    """Articulations of the graph under the given roots, processed in descending path order (spec 7.6). Arrays as the dataclasses say."""
+def articulate(graph: JointGraph, roots: Roots, visit_rank: npt.ArrayLike = ()) -> Articulations:
+    """Articulations of the graph under the given roots, processed from the last to the first (spec 7.6). Arrays as the dataclasses say.
+
+    `visit_rank` (m,): a rank a body by which an election visits its records; empty for the order of the traversal.
+    """
     return Articulations(
         *_articulate(
             _c(graph.side, np.int64).reshape(-1, 2),
@@ -93,6 +96,7 @@ def articulate(graph: JointGraph, roots: Roots) -> Articulations:
             _c(roots.index, np.int64),
             _c(roots.begin, np.int64),
             _c(roots.end, np.int64),
+            _c(visit_rank, np.int64),
         )
     )
 
@@ -114,6 +118,7 @@ def _articulate(
     root_index: I64,
     root_begin: I64,
     root_end: I64,
+    visit_rank: I64,
 ):  # type: ignore[no-untyped-def]
     n, m, k = side.shape[0], body_enabled.size, root_kind.size
     offsets, joints = adjacency(side, enabled, m)
@@ -122,7 +127,7 @@ def _articulate(
     component, sizes, anchored = components(side, excluded, key, offsets, joints)
     group = bd.neighbour_groups(side, offsets, joints)
     free = sizes.copy()
-    in_vector = np.full(sizes.size, -1, np.int64)
+    in_vector, reached = np.full(sizes.size, -1, np.int64), np.full(sizes.size, -1, np.int64)
     seen = np.full(m, -1, np.int64)
     visited = np.full(m, -1, np.int64)
     taken = np.full(m, -1, np.int64)
@@ -146,9 +151,10 @@ def _articulate(
             keys += 1
         for start in range(root_begin[r], root_end[r]):
             c = component[start]
-            if c < 0 or in_vector[c] == r:
+            if c < 0 or reached[c] == r:
                 continue
-            in_vector[c] = r
+            reached[c] = r
+            in_vector[c] = first_key if root_kind[r] != ELECT else keys  # a named root owns all maps, an elected one its own (observed)
             if root_kind[r] != ELECT:
                 continue
             kind, index, result = BODY_ROOT, start, bd.BASE_TAKEN
@@ -157,7 +163,10 @@ def _articulate(
                 mark += 1
                 result = bd.BUILT
                 if anchored[c]:
-                    kind, index = heaviest(count, order, side, excluded, key, offsets, joints)
+                    if visit_rank.size:
+                        kind, index = heaviest_by_rank(count, order, visit_rank, side, excluded, key, offsets, joints)
+                    else:
+                        kind, index = heaviest(count, order, side, excluded, key, offsets, joints)
                 elif not all_below(count, order, start, body_end[start]):
                     index = centre(count, order, side, offsets, joints, local)
             key_root[keys], key_kind[keys], key_index[keys], key_result[keys] = r, kind, index, result
@@ -169,7 +178,7 @@ def _articulate(
             is_joint = key_kind[i] == JOINT_ROOT
             if is_joint:
                 j = key_index[i]
-                if not enabled[j] or not bd.member(side, j, component, in_vector, r):
+                if not enabled[j] or not bd.member(side, j, component, in_vector, i):
                     key_result[i] = bd.ROOT_NOT_IN_GRAPH
                     continue
                 base, anchor, key_result[i] = bd.base_of_joint(j, side, body_enabled)
@@ -187,7 +196,7 @@ def _articulate(
             art_root[arts], art_anchor[arts], fixed[arts] = r, anchor, is_joint
             art_joint[arts] = key_index[i] if is_joint else NONE
             end = bd.grow(
-                base, arts, side, excluded, articulable, in_vector, r, component, body_enabled, offsets, joints, group, in_children,
+                base, arts, side, excluded, articulable, in_vector, i, component, body_enabled, offsets, joints, group, in_children,
                 visited, taken, fate, remark, link_body, link_parent, link_joint, links, cursor, stack,
             )  # fmt: skip
             for x in range(links, end):

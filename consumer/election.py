@@ -106,6 +106,27 @@ def all_below(count: int, order: I64, start: int, end: int) -> bool:
 
 
 @serial
+def heaviest_by_rank(count: int, order: I64, rank: I64, side: I64, excluded: U8, key: U8, offsets: I64, joints: I64) -> tuple[int, int]:
+    """As `heaviest`, with the records visited by ascending `rank` of their bodies: the USD walker's order (spec 9).
+
+    Ties still go to the candidate that stands earlier in the order list, which a later visit may now be.
+    """
+    ranks = np.empty(count, np.int64)
+    for i in range(count):
+        ranks[i] = rank[order[i]]
+    best_kind, best, best_weight, best_at = BODY_ROOT, NONE, 0, -1
+    for i in np.argsort(ranks):
+        weight, root_joint = weigh(order[i], side, excluded, key, offsets, joints)
+        kind = BODY_ROOT if root_joint == NONE else JOINT_ROOT
+        better = weight > best_weight
+        if weight == best_weight and kind == BODY_ROOT:
+            better = best == NONE or best_kind == JOINT_ROOT or i < best_at
+        if better:
+            best_kind, best, best_weight, best_at = kind, (order[i] if kind == BODY_ROOT else root_joint), weight, i
+    return best_kind, best
+
+
+@serial
 def centre(count: int, order: I64, side: I64, offsets: I64, joints: I64, local: I64) -> int:
     """Centre of graph of the map `order[:count]` (spec 7.5 step 2), a body index.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -96,9 +96,18 @@ def physx_view(stage: Stage, custom_types: Sequence[str] = (), threads: int | No
     """
     rules = get(OBSERVED)
     descriptors = resolve(stage, rules, custom_types, threads)
-    bodies = BodyTable.of(stage, rules)
-    graph = stage_graph(stage, descriptors, bodies, path_ranks(stage.paths))
-    built = articulate(graph.graph, graph.roots)
+    return build_view(stage, descriptors, BodyTable.of(stage, rules), path_ranks(stage.paths))
+
+
+def build_view(
+    stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks: Array, articulator: Callable[[StageGraph], Articulations] | None = None
+) -> PhysxView:
+    """The view of descriptors however they were made, over the rows of a stage.
+
+    `ranks` by path id orders bodies and root prims (subtrees contiguous); `articulator` builds the articulations, `articulate` by default.
+    """
+    graph = stage_graph(stage, descriptors, bodies, ranks)
+    built = articulate(graph.graph, graph.roots) if articulator is None else articulator(graph)
     scale = length_scale(stage)
     outcome, reason = _outcomes(descriptors, graph, built, bodies)
     links = _links(stage, descriptors, graph, built, outcome, bodies)
