@@ -77,6 +77,11 @@ def print_diagnostics(rows: Iterable[Diagnostic]) -> None:
     console().print(table)
 
 
+def from_rows(rows: Iterable[Mapping[str, str]]) -> list[Diagnostic]:
+    """Diagnostics from their JSON rows."""
+    return [Diagnostic(**r) for r in rows]
+
+
 def number(value: float) -> str:
     """A short decimal of a float32 value."""
     return f"{value:.6g}"
