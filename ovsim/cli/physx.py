@@ -81,7 +81,7 @@ def _parquet(files: list[Path], out: Path, custom: tuple[str, ...]) -> None:
         folder = out / file.name if len(files) > 1 else out
         view = physx(file, custom_joints=custom)
         output.write_directory(folder, tables(view), "parquet")
-        return f"{len(view)} joints, {len(view.articulations)} articulations: {folder}"
+        return f"{len(view)} joints, {view.articulation_table.num_rows} articulations: {folder}"
 
     each(files, work, lambda file, text: typer.echo(text), lambda file, error: typer.echo(f"error: {error}", err=True))
 
