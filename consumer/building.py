@@ -60,7 +60,7 @@ def grow(
     excluded: U8,
     articulable: U8,
     in_vector: I64,
-    root: int,
+    key: int,
     component: I64,
     body_enabled: U8,
     offsets: I64,
@@ -80,7 +80,7 @@ def grow(
 ) -> int:
     """Grow one articulation from its base link; returns the end of its links in `link_*`.
 
-    A joint belongs to the root when one of its sides lies in a component stamped `root` in `in_vector`. `taken[b]` is the articulation of a body, -1
+    A joint belongs to the root key when one of its sides lies in a component stamped `key` in `in_vector`. `taken[b]` is the articulation of a body, -1
     free; `visited[b]` is stamped with `number`.
     """
     links = first_link
@@ -99,7 +99,7 @@ def grow(
             continue
         cursor[parent] = e + 1
         j = joints[e]
-        if fate[j] != UNTOUCHED or excluded[j] or not member(side, j, component, in_vector, root):
+        if fate[j] != UNTOUCHED or excluded[j] or not member(side, j, component, in_vector, key):
             continue
         if not articulable[j]:
             remark[j] |= UNSUPPORTED
@@ -129,9 +129,9 @@ def grow(
 
 
 @serial
-def member(side: I64, joint: int, component: I64, in_vector: I64, root: int) -> bool:
+def member(side: I64, joint: int, component: I64, in_vector: I64, key: int) -> bool:
     for k in range(2):
         b = side[joint, k]
-        if b >= 0 and component[b] >= 0 and in_vector[component[b]] == root:
+        if b >= 0 and component[b] >= 0 and in_vector[component[b]] == key:
             return True
     return False

@@ -10,7 +10,7 @@ from numba import prange
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.jit import kernel
-from consumer.units import angle
+from consumer.units import angle, bounded
 from ovsim.contract.joints import ROTATIONAL_INSTANCES
 
 Array = npt.NDArray[Any]
@@ -20,11 +20,11 @@ Array = npt.NDArray[Any]
 def resolve_state(
     rows: Array, k: int, rotational: bool, position: Array, ps: int, velocity: Array, vs: int, state: Array, state_listed: Array
 ) -> None:
-    """Record `k` of every row, in radians or length, not clamped."""
+    """Record `k` of every row, in radians or length; infinities become FLT_MAX before the conversion (observed)."""
     for i in prange(rows.size):
         row = rows[i]
-        state[row, k, 0] = angle(position[i * ps], rotational)
-        state[row, k, 1] = angle(velocity[i * vs], rotational)
+        state[row, k, 0] = angle(bounded(position[i * ps]), rotational)
+        state[row, k, 1] = angle(bounded(velocity[i * vs]), rotational)
         state_listed[row, k] = 1
 
 

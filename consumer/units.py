@@ -46,3 +46,13 @@ def clamp_positive(value: np.float32) -> np.float32:
     if value > FLT_MAX:
         return FLT_MAX
     return value
+
+
+@rule
+def bounded(value: np.float32) -> np.float32:
+    """Clamped to [-FLT_MAX, FLT_MAX]: only infinities change; NaN passes (observed)."""
+    if value > FLT_MAX:
+        return FLT_MAX
+    if value < -FLT_MAX:
+        return -FLT_MAX
+    return value

@@ -171,13 +171,18 @@ class Reference:
                 continue
             keys, base = found
             maps, order = self.link_maps(base)
-            vector_names = {j.path for m in maps for r in m.values() for j in r.joints}
-            vector = [j for j in self.w.joints if j.path in vector_names]
-            if not keys:
-                keys = [k for k in (self.elect(m, order) for m in maps) if k is not None]
-            for key in keys:
-                self.build(p, key, vector, done, taken, res)
+            if keys:
+                self.build(p, keys[0], self.vector(maps), done, taken, res)
+                continue
+            elected = [(self.elect(m, order), [m]) for m in maps]  # not in the text: an elected root sees the joints of its own map only
+            for key, own in elected:
+                if key is not None:
+                    self.build(p, key, self.vector(own), done, taken, res)
         return res
+
+    def vector(self, maps: list[dict[str, Record]]) -> list[Joint]:
+        names = {j.path for m in maps for r in m.values() for j in r.joints}
+        return [j for j in self.w.joints if j.path in names]
 
     def state(self, b: str) -> str:
         return self.w.bodies.get(b, "static")

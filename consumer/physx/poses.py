@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from consumer.bodies import BodyTable
-from consumer.decompose import decompose, quaternion
+from consumer.decompose import Mat3, determinant, quaternion
 from consumer.frames import basis
-from consumer.jit import serial
+from consumer.jit import rule, serial
 from consumer.physx.articulation_joint import LinkJoints
 from consumer.physx.codes import BIT
 from consumer.physx.fixup import sane_frames
@@ -21,12 +21,24 @@ from ovsim.stage import Stage
 Array = npt.NDArray[Any]
 
 
+@rule
+def row_rotation(m: Mat3) -> Mat3:
+    """Rotation of a body pose: rows made orthonormal from the first on (observed); unlike the polar factor of joint frames when there is shear."""
+    sign = -1.0 if determinant(m) < 0.0 else 1.0
+    x = np.sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]) * sign
+    a, b, c = m[0] / x, m[1] / x, m[2] / x
+    along = m[3] * a + m[4] * b + m[5] * c
+    d, e, f = m[3] - along * a, m[4] - along * b, m[5] - along * c
+    y = np.sqrt(d * d + e * e + f * f) * sign
+    d, e, f = d / y, e / y, f / y
+    return a, b, c, d, e, f, b * f - c * e, c * d - a * f, a * e - b * d
+
+
 @serial
 def world_poses(slots: Array, world: Array, position: Array, orientation: Array) -> None:
     """Translation (n, 3) and rotation (n, 4), without scale and shear, of world matrices."""
     for i in range(slots.size):
-        _, pure = decompose(basis(world, slots[i]))
-        q = quaternion(pure)
+        q = quaternion(row_rotation(basis(world, slots[i])))
         for lane in range(3):
             position[i, lane] = world[slots[i], 3, lane]
         for lane in range(4):
