@@ -2,5 +2,6 @@
 
 from consumer.usd.resolve import BACKEND, resolve
 from consumer.usd.source import UsdSource
+from consumer.usd.view import physx_view
 
-__all__ = ["BACKEND", "UsdSource", "resolve"]
+__all__ = ["BACKEND", "UsdSource", "physx_view", "resolve"]

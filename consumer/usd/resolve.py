@@ -11,13 +11,15 @@ from pxr import Gf, Sdf, Usd, UsdUtils
 
 from consumer.blocks import RECORDS, Descriptors, JointBlock
 from consumer.constants import FLT_MAX
+from consumer.couplings import derive_bodies
 from consumer.resolve import resolve as resolve_rows
 from consumer.rulesets import OBSERVED
 from consumer.units import clamp_positive
 from consumer.usd.rows import DOF, rows
 from consumer.usd.source import UsdJoint, UsdSource
 from consumer.usd.values import has_opinion
-from ovsim.contract.joints import D6, DISTANCE, GEAR, RACK
+from ovsim.contract.joints import D6, DISTANCE
+from ovsim.stage import Stage
 
 BACKEND = "usd"
 Openable = str | os.PathLike[str] | Usd.Stage | UsdSource
@@ -31,40 +33,44 @@ def resolve(source: Openable, custom_types: Sequence[str] = ()) -> Descriptors:
     `metadata["distance_first"]` tells that the D6 lists of this backend begin with distance. SourceError when the stage cannot be read. What
     OpenUSD complains of becomes `usd-parser` diagnostics.
     """
+    return resolve_with_rows(source, custom_types)[2]
+
+
+def resolve_with_rows(source: Openable, custom_types: Sequence[str] = ()) -> tuple[UsdSource, Stage, Descriptors]:
+    """The opened source, the rows that the kernels read, and the descriptors over their path dictionary."""
     delegate = UsdUtils.CoalescingDiagnosticDelegate()
     try:
         opened = source if isinstance(source, UsdSource) else UsdSource.open(source, custom_types)
-        out = resolve_rows(rows(opened), OBSERVED, custom_types)
+        stage = rows(opened)
+        out = resolve_rows(stage, OBSERVED, custom_types)
     finally:
         complaints = delegate.TakeUncoalescedDiagnostics()
         del delegate
     out.rules = BACKEND
-    joints = list(opened.joints)
-    rank = {path: i for i, path in enumerate(joints)}
+    rank = {path: i for i, path in enumerate(opened.joints)}
     order = []
     for block in out.blocks:
         paths = out.paths.path_strings(block.path).to_pylist()
         order += [rank[p] for p in paths]
         for row, path in enumerate(paths):
             _overwrite(out, block, row, opened.joints[path])
+    derive_bodies(out.blocks, out.paths.path_count)
     for complaint in complaints:
         out.diagnostics.add("usd-parser", "warning", complaint.commentary)
     out.metadata = {"backend": BACKEND, "namespace": np.array(order, np.int64), "distance_first": True}
-    return out
+    return opened, stage, out
 
 
 def _overwrite(out: Descriptors, block: JointBlock, row: int, joint: UsdJoint) -> None:
     """Put OpenUSD's own answers into a row: bodies, frames, which limits count; and the authored values that the value-based rules miss."""
     desc = joint.desc
-    derived = block.type_name in (GEAR, RACK) and not block.rel[row].any()
     for k, (body, position, turn) in enumerate(
         (
             (desc.body0, desc.localPose0Position, desc.localPose0Orientation),
             (desc.body1, desc.localPose1Position, desc.localPose1Orientation),
         )
     ):
-        if not derived:
-            block.body[row, k] = 0 if body == Sdf.Path.emptyPath else out.paths.path(body.pathString)
+        block.body[row, k] = 0 if body == Sdf.Path.emptyPath else out.paths.path(body.pathString)
         block.position[row, k] = position
         block.orientation[row, k] = _lanes(turn)
     if block.type_name == D6:

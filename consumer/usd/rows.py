@@ -19,9 +19,7 @@ from ovsim.contract import Column
 from ovsim.contract.joints import D6, DISTANCE, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.stage import Stage, StageBuilder
 
-DOF = {
-    getattr(UsdPhysics.JointDOF, n[0].upper() + n[1:]): n for n in ("distance", "transX", "transY", "transZ", "rotX", "rotY", "rotZ")
-}
+DOF = {getattr(UsdPhysics.JointDOF, n[0].upper() + n[1:]): n for n in ("distance", "transX", "transY", "transZ", "rotX", "rotY", "rotZ")}
 _AXIS = {UsdPhysics.Axis.X: "X", UsdPhysics.Axis.Y: "Y", UsdPhysics.Axis.Z: "Z"}
 _BOUNDS = {
     REVOLUTE: ("physics:lowerLimit", "physics:upperLimit"),

@@ -28,7 +28,8 @@ __all__ = ["CHANGES", "check", "fix"]
 def check(source: str | os.PathLike[str] | Stage, *, custom_joints: Sequence[str] = ()) -> Diagnostics:
     """Everything that looks wrong in a stage file, snapshot, table or Stage, errors first.
 
-    The checks of this package, population's and the parser's own diagnostics, those of the PhysX view, and for stage files OpenUSD's physics validators.
+    The checks of this package, population's and the parser's own diagnostics, those of the PhysX view, and for stage files OpenUSD's
+    physics validators.
     Errors as `ovsim.open_stage`.
     """
     from ovsim.api import open_stage

@@ -41,7 +41,9 @@ def _units(context: Context, archetype: Any) -> None:
         return
     for name, value in UNITS.items():
         if name not in archetype:
-            context.tell("absent-column", "warning", archetype, name, f"absent, so the parser assumes metres, kilograms, Z; population writes {value}")
+            context.tell(
+                "absent-column", "warning", archetype, name, f"absent, so the parser assumes metres, kilograms, Z; population writes {value}"
+            )
 
 
 UNITS: dict[str, Any] = {"usd-metadata:metersPerUnit": 0.01, "usd-metadata:kilogramsPerUnit": 1.0, "usd-metadata:upAxis": "Y"}

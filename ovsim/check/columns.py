@@ -52,7 +52,9 @@ def _gate(context: Context, archetype: Archetype, name: str, column: Column) -> 
         if not archetype.lists(schema):
             context.tell("inert-column", "warning", archetype, name, f"{schema} is not listed in usd-schemas, so this has no effect; list it")
     elif component.kind == "type" and column.name not in {c.name for c in _declared(context, archetype)}:
-        context.tell("unread-column", "warning", archetype, name, f"a column of {component.name}, which {archetype.type_name or 'a typeless prim'} is not")
+        context.tell(
+            "unread-column", "warning", archetype, name, f"a column of {component.name}, which {archetype.type_name or 'a typeless prim'} is not"
+        )
 
 
 def _declared(context: Context, archetype: Archetype) -> tuple[Column, ...]:
@@ -75,7 +77,9 @@ def _type(context: Context, archetype: Archetype, name: str, column: Column) -> 
     if reads:
         context.tell("wrong-type", "info", archetype, name, f"{got} where {column.type} is declared; the parser casts it")
     else:
-        context.tell("wrong-type", "error", archetype, name, f"{got} where {column.type} is declared; the parser cannot read it, so it counts as absent")
+        context.tell(
+            "wrong-type", "error", archetype, name, f"{got} where {column.type} is declared; the parser cannot read it, so it counts as absent"
+        )
 
 
 def _listed(t: pa.DataType) -> bool:

@@ -53,7 +53,11 @@ def _units(context: Context, archetype: Archetype, changes: list[Change]) -> Arc
         assert column is not None
         stored = context.stage.paths.token(value) if isinstance(value, str) else value
         dtype = np.uint64 if isinstance(value, str) else np.dtype(column.dtype)
-        cells[name] = (col.field(name, pa.from_numpy_dtype(np.dtype(dtype)), column.semantic), col.dense(np.full(len(archetype), stored, dtype)), FALLBACK)
+        cells[name] = (
+            col.field(name, pa.from_numpy_dtype(np.dtype(dtype)), column.semantic),
+            col.dense(np.full(len(archetype), stored, dtype)),
+            FALLBACK,
+        )
         changes.append(_added(context, archetype, name, value))
     return _with(archetype, cells)
 

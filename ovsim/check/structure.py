@@ -16,7 +16,9 @@ def check(context: Context) -> None:
     for archetype in context.stage.archetypes:
         above = parents[archetype.path_ids.astype(np.int64)]
         lost = (above > ROOT) & ~context.has_row[above]
-        context.tell("missing-ancestor", "warning", archetype, "", "its parent has no row, so the parent's transform counts as identity; add a row", lost)
+        context.tell(
+            "missing-ancestor", "warning", archetype, "", "its parent has no row, so the parent's transform counts as identity; add a row", lost
+        )
         for name in archetype.names:
             _ids(context, archetype, name)
 

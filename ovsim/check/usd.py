@@ -12,8 +12,9 @@ _KEYWORDS = ("UsdPhysicsValidators",)
 
 def validate(file: str | os.PathLike[str], out: Diagnostics) -> None:
     """Append one `usd-validator` row a finding: its validator and error name, the first site's path. SourceError when the stage cannot be opened."""
-    from consumer.usd.source import open_stage
     from pxr import UsdValidation
+
+    from consumer.usd.source import open_stage
 
     stage = open_stage(file)
     registry = UsdValidation.ValidationRegistry()

@@ -38,7 +38,9 @@ def _bounds(archetype: Archetype) -> list[tuple[str, str, bool, bool]]:
     return [(f"limit:{i}:physics:low", f"limit:{i}:physics:high", i in ROTATIONAL_INSTANCES, True) for i in listed]
 
 
-def _pair(context: Context, a: Archetype, name: str, low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], rotational: bool, locks: bool) -> None:
+def _pair(
+    context: Context, a: Archetype, name: str, low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], rotational: bool, locks: bool
+) -> None:
     if not locks:
         message = "the lower bound is above the upper one: PhysX refuses such a limit, it does not lock; swap them"
         context.tell("reversed-limit", "warning", a, name, message, low > high)
@@ -66,7 +68,9 @@ def _cone(context: Context, archetype: Archetype) -> None:
     if a is not None and b is not None:
         with np.errstate(invalid="ignore"):
             set_ = (a > 0) & (b > 0)
-        context.tell("radians-suspected", "warning", archetype, _CONE[0], _RADIANS, set_ & _radians(np.zeros_like(a), a) & _radians(np.zeros_like(b), b))
+        context.tell(
+            "radians-suspected", "warning", archetype, _CONE[0], _RADIANS, set_ & _radians(np.zeros_like(a), a) & _radians(np.zeros_like(b), b)
+        )
 
 
 def _w_first(context: Context) -> None:

@@ -1,0 +1,223 @@
+"""What follows from what: PhysX fields are made of descriptor fields, and articulations of whole groups of joints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ovsim.contract.joints import GEAR, RACK
+from ovsim.diff.case import Case, Pair
+from ovsim.diff.compare import ORDER, UNEXPLAINED, Difference
+from ovsim.diff.physx import ARTICULATION
+from ovsim.diff.predicates import PREDICATES
+from ovsim.diff.sides import Side
+
+# PhysX field (pattern) to descriptor fields (pattern); the first that matches holds
+_MADE_OF: tuple[tuple[str, str], ...] = (
+    (r"actor0", r"body0|rel0"),
+    (r"actor1", r"body1|rel1"),
+    (r"(localPose[01]|parentPose|childPose)\..*", r"localPose[01].*|axis|body[01]"),
+    (r"breakForce|breakTorque", r"break(Force|Torque)"),
+    (r"collisionEnabled", r"enableCollision"),
+    (r"type|motion\..*|limits\..*|axes\.[^.]*\.(motion|limit)", r"limits?\..*"),
+    (r"drives\..*|drive[A-Z].*|axes\.[^.]*\.(drive\..*|target|velocityTarget)", r"drives?\..*"),
+    (r"axes\.[^.]*\.(position|velocity)", r"states?\..*"),
+    (r"axes\.[^.]*\..*", r"(properties|jointProperties)\..*"),
+    (r"frictionCoefficient", r"jointFriction"),
+    (r"distance\..*", r"limit\..*|minEnabled|maxEnabled|spring.*"),
+    (r"ratio", r"ratio|gearRatio"),
+    (r"joints", r"hinge.*|prismaticPrimPath"),
+)
+_GRAPH = re.compile(r"|kind|class|articulation|parent|child|links|fixBase")
+_GRAPH_CAUSES = re.compile(r"|body[01]|jointEnabled|excludedFromArticulation|localPose[01]Orientation|hinge.*|prismaticPrimPath")
+
+
+_SETTINGS = (("articulation-stabilization-default", "stabilization_default"), ("articulation-thresholds-raw", "thresholds_raw"))
+
+
+@dataclass
+class Groups:
+    """Connected groups of joints and bodies over both sides, and the causes that lie in each."""
+
+    parent: dict[str, str] = field(default_factory=dict)
+    causes: dict[str, list[str]] = field(default_factory=dict)
+
+    def find(self, node: str) -> str:
+        root = node
+        while self.parent.get(root, root) != root:
+            root = self.parent[root]
+        while self.parent.get(node, node) != root:
+            self.parent[node], node = root, self.parent[node]
+        self.parent.setdefault(root, root)
+        return root
+
+    def join(self, a: str, b: str) -> None:
+        x, y = self.find(a), self.find(b)
+        if x != y:
+            self.parent[y] = x
+
+
+def explain_physx(pair: Pair, difference: Difference, below: Sequence[Difference]) -> Difference:
+    """A PhysX difference with the finding that explains it; `below` are the classified descriptor differences of the same pair."""
+    case = Case(pair, difference)
+    if difference.path.startswith(ARTICULATION):
+        for finding, name in _SETTINGS:
+            if PREDICATES[name].fields.fullmatch(difference.field) and PREDICATES[name].holds(case):
+                return difference.explained(finding)
+    at_joint = _by_path(pair, below)
+    own = at_joint.get(difference.path, [])
+    for pattern, fields in _MADE_OF:
+        if re.fullmatch(pattern, difference.field):
+            for d in own:
+                if re.fullmatch(fields, d.field) and d.finding != UNEXPLAINED:
+                    return difference.explained(d.finding)
+            break
+    if not _GRAPH.fullmatch(difference.field) and not _turned_over(pair, difference.path):
+        return _coupled(pair, difference, at_joint)
+    for d in own:
+        if _GRAPH_CAUSES.fullmatch(d.field) and d.finding != UNEXPLAINED:
+            return difference.explained(d.finding)
+    groups = _groups(pair, below)
+    for node in _nodes(pair, difference):
+        causes = groups.causes.get(groups.find(node), [])
+        if causes:
+            return difference.explained(causes[0])
+    finding = _order_cause(pair, difference, groups)
+    return difference.explained(finding) if finding else difference
+
+
+def _by_path(pair: Pair, below: Sequence[Difference]) -> dict[str, list[Difference]]:
+    key = ("by-path", id(below))
+    if key not in pair.cache:
+        out: dict[str, list[Difference]] = {}
+        for d in below:
+            out.setdefault(d.path, []).append(d)
+        pair.cache[key] = out
+    return pair.cache[key]  # type: ignore[no-any-return]
+
+
+def _turned_over(pair: Pair, path: str) -> bool:
+    """Whether the joint is of another kind, or hangs the other way round, on the two sides: then every value of it may differ."""
+    key = ("turned-over",)
+    if key not in pair.cache:
+        a, b = pair.left.flat("physx"), pair.right.flat("physx")
+        pair.cache[key] = {p for p in a.row if p in b.row and any(a.get(p, f) != b.get(p, f) for f in ("kind", "class", "parent", "child"))}
+    return path in pair.cache[key]
+
+
+def _coupled(pair: Pair, difference: Difference, at_joint: dict[str, list[Difference]]) -> Difference:
+    """Frames and actors of a gear or rack come from the joints that it couples."""
+    for side in (pair.left, pair.right):
+        for joint in _couplings(side).get(difference.path, ()):
+            for d in at_joint.get(joint, []):
+                if d.finding != UNEXPLAINED:
+                    return difference.explained(d.finding)
+    return difference
+
+
+def _couplings(side: Side) -> dict[str, tuple[str, ...]]:
+    if side.descriptors is None:
+        return {}
+    out = {}
+    for block in side.descriptors.blocks:
+        if block.type_name in (GEAR, RACK):
+            for path, two in zip(side.descriptors.paths.path_strings(block.path).to_pylist(), block.coupled):
+                out[path] = tuple(side.descriptors.paths.path_strings(two[two != 0]).to_pylist())
+    return out
+
+
+def _nodes(pair: Pair, difference: Difference) -> Iterable[str]:
+    if not difference.path.startswith(ARTICULATION):
+        yield difference.path
+        return
+    root = difference.path[len(ARTICULATION) :]
+    yield root
+    for side in (pair.left, pair.right):
+        links = side.flat("physx").get(difference.path, "links") or ()
+        for link in links:
+            yield from link if isinstance(link, tuple) else (link,)
+
+
+def _groups(pair: Pair, below: Sequence[Difference]) -> Groups:
+    key = ("groups", id(below))
+    if key in pair.cache:
+        return pair.cache[key]  # type: ignore[no-any-return]
+    out = Groups()
+    for side in (pair.left, pair.right):
+        if side.descriptors is None:
+            continue
+        paths = side.descriptors.paths
+        for block in side.descriptors.blocks:
+            names = paths.path_strings(block.path).to_pylist()
+            sides = [paths.path_strings(block.body[:, k]).to_pylist() for k in (0, 1)]
+            for name, a, b in zip(names, *sides):
+                for body in (a, b):
+                    if body:
+                        out.join(name, body)
+        for joint, coupled in _couplings(side).items():
+            for other in coupled:
+                out.join(joint, other)
+        for root in _root_prims(side):
+            for node in list(out.parent):
+                if node == root or node.startswith(root + "/"):
+                    out.join(root, node)
+    for d in below:
+        if d.finding != UNEXPLAINED and _GRAPH_CAUSES.fullmatch(d.field):
+            out.causes.setdefault(out.find(d.path), []).append(d.finding)
+    if pair.usd is not None and pair.usd.usd is not None:
+        for body, finding in pair.usd.usd.refused.items():
+            out.causes.setdefault(out.find(body), []).append(finding)
+    pair.cache[key] = out
+    return out
+
+
+def _root_prims(side: Side) -> list[str]:
+    view = getattr(side, "view", None)
+    if view is None:
+        return []
+    return view.descriptors.paths.path_strings(view.graph.candidates).to_pylist()  # type: ignore[no-any-return]
+
+
+def _order_cause(pair: Pair, difference: Difference, groups: Groups) -> str:
+    """Findings about orders: several roots over one group, or joints and bodies that the two sides visit in another order."""
+    if not pair.backends:
+        return ""
+    nodes = {groups.find(n) for n in _nodes(pair, difference)}
+    roots = {r for side in (pair.left, pair.right) for r in _root_prims(side) if groups.find(r) in nodes}
+    if len(roots) > 1:
+        return "competing-roots"
+    members = {n for n in groups.parent if groups.find(n) in nodes}
+    return "election-order" if difference.kind == ORDER or _visited_otherwise(pair, members) else ""
+
+
+def _visited_otherwise(pair: Pair, members: set[str]) -> bool:
+    """Whether the members' joints or bodies stand in another order on the USD side, or several of them could anchor the group."""
+    orders = []
+    for side in (pair.left, pair.right):
+        descriptors = side.descriptors
+        if descriptors is None:
+            return False
+        joints = [p for b in descriptors.blocks for p in descriptors.paths.path_strings(b.path).to_pylist()]
+        bodies: list[str] = []
+        if side.usd is not None:
+            joints = [joints[i] for i in np.argsort(descriptors.metadata["namespace"], kind="stable")]
+            bodies = list(side.usd.bodies)
+        elif side.stage is not None:
+            ids = np.concatenate([a.path_ids for a in side.stage.with_schema("PhysicsRigidBodyAPI")] or [np.empty(0, np.uint64)])
+            bodies = sorted(side.stage.paths.path_strings(ids).to_pylist())
+        orders.append(([j for j in joints if j in members], [b for b in bodies if b in members]))
+    return orders[0] != orders[1] or _anchors(pair, members) > 1
+
+
+def _anchors(pair: Pair, members: set[str]) -> int:
+    count = 0
+    for side in pair.columns:
+        if side.descriptors is None:
+            continue
+        for block in side.descriptors.blocks:
+            for path, two in zip(side.descriptors.paths.path_strings(block.path).to_pylist(), block.body):
+                count += path in members and bool((two == 0).any())
+    return count
