@@ -7,7 +7,7 @@ x y z w, matrices row by row), (authored, resolved) strings for an asset, or for
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,22 +15,35 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ovsim.contract import Column
-from ovsim.stage import PathDictionary, Ragged
+from ovsim.stage import PathDictionary, Ragged, roles
 from ovsim.stage import columns as col
 
 ASSET = "ASSET_PATH_ID"
 EXPRESSION = "PATH_EXPRESSION_STRING"
 _SEMANTIC = {"token": col.TOKEN_ID, "asset": ASSET, "expression": EXPRESSION, "path": col.PATH_ID, "relationship": col.RELATIONSHIP}
+_ROLES: dict[str, tuple[str, tuple[int, ...]]] = {
+    "point": ("POINT", (3,)),
+    "vector": ("VECTOR", (3,)),
+    "normal": ("NORMAL", (3,)),
+    "color": ("COLOR", (3, 4)),
+    "texCoord": ("TEXTURE_COORDINATE", (2, 3)),
+    "quat": ("QUATERNION", (0,)),
+}
+"""Value type base to its geometric role and widths; a quaternion's name has no width."""
 
 
 @dataclass(frozen=True)
 class ColumnType:
-    """Storage of a column: NumPy dtype name, lanes, array or not; `kind` is number, bool, token, string, asset, expression, path or relationship."""
+    """Storage of a column: NumPy dtype name, lanes, array or not; `kind` is number, bool, token, string, asset, expression, path or relationship.
+
+    `role` is the geometric role of the value type, "" without one; types that differ in it alone are the same storage.
+    """
 
     dtype: str
     lanes: int = 1
     array: bool = False
     kind: str = "number"
+    role: str = field(default="", compare=False)
 
     @property
     def is_text(self) -> bool:
@@ -41,10 +54,13 @@ class ColumnType:
         """Arrow field of a column of this type. Strings (ids without a semantic) and uint8 that are no bools say so in their metadata."""
         item = pa.from_numpy_dtype(np.dtype(self.dtype))
         item = pa.list_(item, self.lanes) if self.lanes > 1 else item
-        field = col.field(name, pa.large_list(item) if self.array else item, _SEMANTIC.get(self.kind, ""))
+        semantic = _SEMANTIC.get(self.kind, "")
+        if self.dtype.startswith("float"):
+            semantic = roles.mark(name, self.role, self.lanes)
+        made = col.field(name, pa.large_list(item) if self.array else item, semantic)
         if self.kind == "string" or (self.dtype == "uint8" and self.kind != "bool"):
-            return field.with_metadata({b"type": b"string" if self.kind == "string" else b"uchar"})
-        return field
+            return made.with_metadata({b"type": b"string" if self.kind == "string" else b"uchar"})
+        return made
 
 
 def _table() -> dict[str, ColumnType]:
@@ -58,7 +74,7 @@ def _table() -> dict[str, ColumnType]:
         "half": ColumnType("float16"),
         "float": ColumnType("float32"),
         "double": ColumnType("float64"),
-        "timecode": ColumnType("float64"),
+        "timecode": ColumnType("float64", role="TIME_CODE"),
         "token": ColumnType("uint64", kind="token"),
         "string": ColumnType("uint64", kind="string"),
         "asset": ColumnType("uint64", 2, kind="asset"),
@@ -69,21 +85,20 @@ def _table() -> dict[str, ColumnType]:
         for k in (2, 3, 4):
             scalar[f"{base}{k}"] = ColumnType(scalar[base].dtype, k)
     for letter, dtype in letters.items():
-        for role in ("point3", "vector3", "normal3", "color3", "texCoord3"):
-            scalar[role + letter] = ColumnType(dtype, 3)
-        scalar[f"color4{letter}"] = scalar[f"quat{letter}"] = ColumnType(dtype, 4)
-        scalar[f"texCoord2{letter}"] = ColumnType(dtype, 2)
+        for base, (role, widths) in _ROLES.items():
+            for k in widths:
+                scalar[f"{base}{k or ''}{letter}"] = ColumnType(dtype, k or 4, role=role)
     for k in (2, 3, 4):
-        scalar[f"matrix{k}d"] = ColumnType("float64", k * k)
-    scalar["frame4d"] = scalar["matrix4d"]
-    arrays = {f"{n}[]": ColumnType(t.dtype, t.lanes, True, t.kind) for n, t in scalar.items() if n != "pathExpression"}
+        scalar[f"matrix{k}d"] = ColumnType("float64", k * k, role="MATRIX")
+    scalar["frame4d"] = ColumnType("float64", 16, role="FRAME")
+    arrays = {f"{n}[]": replace(t, array=True) for n, t in scalar.items() if n != "pathExpression"}
     return {**scalar, **arrays}
 
 
 TYPES = _table()
 """USD value type name to column type. A type that is missing here (opaque, pathExpression[]) is never published."""
 
-MATRIX = ColumnType("float64", 16)
+MATRIX = TYPES["matrix4d"]
 BOOL = TYPES["bool"]
 PATH = ColumnType("uint64", kind="path")
 RELATIONSHIP = ColumnType("uint64", array=True, kind="relationship")

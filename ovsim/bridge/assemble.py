@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ovsim.bridge.ids import Inward
-from ovsim.bridge.layout import ID_LANES, PATH, UNMARKED, Layout, field_of
+from ovsim.bridge.layout import ID_LANES, PATH, TOKEN, UNMARKED, Layout, field_of, holds_strings
 from ovsim.bridge.native import Live
 from ovsim.bridge.pieces import Piece
 from ovsim.errors import BridgeError
@@ -36,7 +36,8 @@ class _Column:
 
     @property
     def lanes(self) -> tuple[str, ...]:
-        return ID_LANES.get(self.layout.semantic) or UNMARKED.get(self.name, ())
+        strings = (TOKEN,) if holds_strings(self.name, self.layout) else ()
+        return ID_LANES.get(self.layout.semantic) or UNMARKED.get(self.name) or strings
 
 
 class Assembly:

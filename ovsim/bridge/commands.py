@@ -94,7 +94,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; exit status 0, 1 after an error told on standard error, 2 for wrong usage."""
     given = vars(parser().parse_args(arguments))
-    work: Callable[..., dict[str, Any]] = {"push": push, "pull": pull}[given.pop("command")]
+    commands: dict[str, Callable[..., dict[str, Any]]] = {"push": push, "pull": pull}
+    work = commands[given.pop("command")]
     said = os.dup(1)  # the native libraries write their log to descriptor 1
     os.dup2(2, 1)
     try:

@@ -75,6 +75,14 @@ class _Side:
             values = np.stack([self.ids[kind][values[:, i].astype(np.int64)] for i, kind in enumerate(lanes)], axis=1)
         return counts, values
 
+    def told(self, archetype: Archetype, name: str, row: int) -> str:
+        """A value for people, ids as texts."""
+        value, lanes = archetype.column(name)[row].as_py(), of_field(archetype.field(name)).ids
+        if lanes:
+            texts = self.paths if lanes[0] == PATH else self.tokens
+            value = [texts[i] if isinstance(i, int) else i for i in value] if isinstance(value, list) else texts[value]
+        return str(value)[:80]
+
 
 def _canonical(stage: Stage) -> list[str]:
     """Path texts by id, prototypes numbered by the first instance that names them."""
@@ -135,7 +143,7 @@ def _rows(left: _Side, right: _Side, at: npt.NDArray[np.int64], to: npt.NDArray[
         bad = _unequal(left.column(a, name, left.row[at]), right.column(b, name, right.row[to]))
         if bad.size:
             first = int(bad[0])
-            values = [str(s.column(name)[int(r[first])].as_py())[:80] for s, r in ((a, left.row[at]), (b, right.row[to]))]
+            values = [s.told(x, name, int(r[first])) for s, x, r in ((left, a, left.row[at]), (right, b, right.row[to]))]
             yield Difference("value", left.text(int(at[first])), name, bad.size, " against ".join(values))
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from ovsim import contract
 from ovsim.errors import BridgeError
 from ovsim.stage import columns as col
+from ovsim.stage import roles
 
 SEMANTICS = (
     "NONE",
@@ -49,7 +50,8 @@ UNMARKED: dict[str, tuple[str, ...]] = {"usd-prim-type": (TOKEN,), "usd-schemas"
 ALIAS = {"omni:fabric:localMatrix": "omni:xform", "omni:fabric:resetXformStack": "omni:resetXformStack"}
 DERIVED = frozenset({"omni:fabric:worldMatrix"})
 BUILT_IN = frozenset({"usd-path", "usd-parent", "usd-children", "usd-active"})
-UINT8 = "UINT8"  # marks a column whose bytes are numbers: an unmarked uint8 column is bool8
+# What a field's metadata says of values whose storage does not tell it: uint64 that are tokens of a USD string, uint8 that are numbers, not bools.
+TYPE, STRING_TYPE, UCHAR_TYPE = b"type", b"string", b"uchar"
 
 INT, UINT, FLOAT, BOOL = 0, 1, 2, 6
 _CODES = {"i": INT, "u": UINT, "f": FLOAT}
@@ -96,15 +98,15 @@ def of_field(field: pa.Field) -> Layout:
         dtype = np.dtype(object)
     if dtype.kind not in _CODES:
         raise BridgeError(f"column {name}: ovstage has no type for {field.type}; give numbers, ids, fixed-size rows or lists of them")
-    own = col.semantic(field)
-    ids = ID_LANES.get(own) or UNMARKED.get(name, ())
-    semantic = own if own in SEMANTICS else "NONE" if own else _role(name, dtype, lanes)
+    own, marked = col.semantic(field), (field.metadata or {}).get(TYPE)
+    ids = ID_LANES.get(own) or UNMARKED.get(name) or ((TOKEN,) if marked == STRING_TYPE else ())
+    semantic = own if own in SEMANTICS else roles.told(name, lanes) if dtype.kind == "f" and not own else "NONE"
     if ids and (dtype != np.uint64 or lanes != len(ids)):
         raise BridgeError(f"column {name}: {own or 'its'} ids are uint64 with {len(ids)} lane(s), not {field.type}")
     if semantic == "STRING":
         if not array or lanes != 1 or dtype != np.uint8:
             raise BridgeError(f"column {name}: strings are lists of uint8 bytes, not {field.type}")
-    elif dtype == np.uint8 and own != UINT8:
+    elif dtype == np.uint8 and marked != UCHAR_TYPE:
         return Layout(BOOL, 8, lanes, array, semantic)
     return Layout(_CODES[dtype.kind], dtype.itemsize * 8, lanes, array, semantic, ids)
 
@@ -119,18 +121,22 @@ def field_of(name: str, layout: Layout) -> pa.Field:
         inner = pa.list_(inner, layout.lanes)
     type_ = pa.large_list(inner) if layout.array else inner
     if layout.code == UINT and layout.bits == 8 and layout.semantic != "STRING":
-        return col.field(name, type_, UINT8)
+        return col.field(name, type_).with_metadata({TYPE: UCHAR_TYPE})
     if layout.semantic in ID_LANES:
         return col.field(name, type_, layout.semantic)
+    if holds_strings(name, layout):
+        return col.field(name, type_).with_metadata({TYPE: STRING_TYPE})
     if name in UNMARKED:
         return col.field(name, type_, col.PATH_ID if PATH in UNMARKED[name] else col.TOKEN_ID)
-    told = _role(name, layout.dtype, layout.lanes)
+    told = roles.told(name, layout.lanes) if layout.code == FLOAT else "NONE"
     return col.field(name, type_, "" if layout.semantic == told else layout.semantic)
 
 
-def _role(name: str, dtype: np.dtype[np.generic], lanes: int) -> str:
-    """Geometric role that the contract gives a column of these lanes; NONE for ids, strangers and columns of another shape."""
+def holds_strings(name: str, layout: Layout) -> bool:
+    """Whether a column read from ovstage holds USD strings: ids without a semantic where the contract has tokens (producer facts, rule 9).
+
+    ovstage stores a string as a plain number, so only the name can tell; strings in columns that have no tokens stay numbers.
+    """
     spec = contract.load().find(name)
-    if spec is None or spec.semantic not in SEMANTICS or spec.semantic in ID_LANES or spec.lanes != lanes or dtype.kind != "f":
-        return "NONE"
-    return spec.semantic
+    plain = layout.code == UINT and layout.bits == 64 and layout.lanes == 1 and layout.semantic == "NONE"
+    return plain and name not in UNMARKED and spec is not None and spec.semantic == "TOKEN_ID"

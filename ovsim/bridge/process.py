@@ -23,7 +23,7 @@ def run(arguments: Sequence[str], interpreter: str | os.PathLike[str] | None = N
     """Run `python -m ovsim.bridge` with these arguments; its summary. BridgeError tells what the other process said when it failed."""
     command = [python(interpreter), "-m", "ovsim.bridge", *arguments]
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as e:
         raise BridgeError(f"{command[0]} does not run ({e}); name the python that has ovstage with --python or {PYTHON}") from e
     lines = [x for x in done.stderr.splitlines() if x.strip()]

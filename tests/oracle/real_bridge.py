@@ -1,12 +1,14 @@
 """ovsim's stages in the real system beside its own: run by the python that has ovstage and ovphysx, never imported by the tests.
 
-usage: python real_bridge.py < jobs, one JSON object a line {"usd": FILE, "snapshot": DIRECTORY, "steps": N}  >  one JSON document a line:
+usage: python real_bridge.py < jobs, one JSON object a line {"usd", "snapshot", "steps", "plant"?}  >  one JSON document a line:
     {"usd",
      "columns": differences between the real population and the snapshot, all rows, bit for bit,
      "objects": how many PhysX objects the pushed stage has at attach, "joints": how many of them are joints, "objects_differ": first differences,
-     "bodies": how many bodies were simulated, "moved": how many of them moved after the first step, "state_differs": columns whose bits differ after the steps,
+     "bodies": how many bodies were simulated, "moved": how many of them moved after the first step,
+     "state_differs": columns whose bits differ after the steps,
      "pulled": differences between the snapshot and what comes back by pull,
      "push_seconds"} or {"usd", "error"}
+A job with "plant" doubles that float column of the snapshot before the push: every comparison must see it.
 """
 
 from __future__ import annotations
@@ -16,15 +18,17 @@ import os
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import ovd
+import pyarrow as pa
 import real
 from ovphysx import OmniPvdDestination, PhysX, PhysXConfig
 
 from ovsim.bridge import differences, native, populate, pull, push, simulate
-from ovsim.stage import Stage
+from ovsim.stage import Archetype, Stage
 
 WORLD = ("omni:fabric:worldMatrix",)
 LINES = 8
@@ -73,8 +77,19 @@ def bits(table: Any, name: str) -> bytes:
     return b"".join(x.encode() + b"\n" for x in column.to_pylist()) if name in ("path", "kind") else column.flatten().to_numpy().tobytes()
 
 
+def doubled(archetype: Archetype, name: str) -> Archetype:
+    """The archetype with a float column doubled, if it has it."""
+    if name not in archetype:
+        return archetype
+    at = archetype.batch.schema.get_field_index(name)
+    column = pa.array(archetype.values(name) * 2)
+    return replace(archetype, batch=archetype.batch.set_column(at, archetype.field(name), column))
+
+
 def examine(px: Any, job: dict[str, Any], scratch: str) -> dict[str, Any]:
     ours = Stage.load(job["snapshot"])
+    if "plant" in job:
+        ours = replace(ours, archetypes=tuple(doubled(a, job["plant"]) for a in ours.archetypes))
     theirs_live, ours_live = populate(job["usd"]), native.module().Stage("ours")
     try:
         started = time.perf_counter()
