@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ovsim.stage import Stage
 
-ROUTES = {"composed": "producer.composed"}
+ROUTES = {"auto": "producer.composed", "composed": "producer.composed"}
 """Route name to the module that has `populate(source, *, custom_joints)`."""
 
 __all__ = ["ROUTES", "populate"]

@@ -6,7 +6,7 @@ import json
 import sys
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -76,12 +76,10 @@ def _flat(rows: pa.Table) -> pa.Table:
 
     from ovsim.cli.output import jsonable
 
-    columns = [
-        pa.array([None if v is None else json.dumps(jsonable(v), default=str) for v in c.to_pylist()], pa.string())
-        if pa.types.is_nested(c.type)
-        else c
-        for c in rows.columns
-    ]
+    def text(value: Any) -> str | None:
+        return None if value is None else json.dumps(jsonable(value), default=str)
+
+    columns = [pa.array(map(text, c.to_pylist()), pa.string()) if pa.types.is_nested(c.type) else c for c in rows.columns]
     return pa.table(columns, names=rows.column_names)
 
 

@@ -11,6 +11,7 @@ import queue
 from collections import deque
 from typing import Any
 
+from ovsim.dataset.blocks import Block, unpack
 from ovsim.dataset.job import GOOD, Job
 from ovsim.dataset.parts import Group
 from ovsim.dataset.process import CRASHES, TICK, Limits, Task, WorkerProcess, failure
@@ -25,7 +26,7 @@ class RayError(OvsimError):
 
 
 class StageActor:
-    """One worker process on some node. `convert` returns (row of `files`, [(table, rows)])."""
+    """One worker process on some node. `convert` returns (row of `files`, blocks)."""
 
     def __init__(self, setup: Setup, limits: Limits) -> None:
         self._setup = setup
@@ -33,7 +34,7 @@ class StageActor:
         self._worker: WorkerProcess | None = None
         self._inbox: queue.SimpleQueue[tuple[WorkerProcess, Any]] = queue.SimpleQueue()
 
-    def convert(self, task: Task) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
+    def convert(self, task: Task) -> tuple[dict[str, Any], list[Block]]:
         """Convert one stage under the limits; never raises for what a stage does."""
         while True:
             got = self._try(task)
@@ -48,7 +49,7 @@ class StageActor:
 
         return os.getpid()
 
-    def _try(self, task: Task) -> Task | tuple[dict[str, Any], list[tuple[str, Any]]]:
+    def _try(self, task: Task) -> Task | tuple[dict[str, Any], list[Block]]:
         worker = self._ready()
         if isinstance(worker, str):
             record = failure(task, self._setup.settings, "crashed", "WorkerError", worker, [])
@@ -182,7 +183,7 @@ class _Driver:
             return
         del self.under_way[reference]
         if record["outcome"] in GOOD:
-            for table, rows in blocks:
+            for table, rows in unpack(blocks):
                 self.group.add(table, rows)
         del blocks
         self._finish(record)

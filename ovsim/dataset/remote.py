@@ -32,7 +32,7 @@ class Mirror:
 
 @contextmanager
 def mirrored(source: str) -> Iterator[Mirror]:
-    """A source as a local file: itself when it is a path, else copied with its layers for the time of the block. SourceError when it cannot be read."""
+    """A source as a local file: itself when it is a path, else copied with its layers while the block runs. SourceError when it cannot be read."""
     if not is_uri(source):
         yield Mirror(source, source)
         return

@@ -19,7 +19,8 @@ body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d8dee4;vertical-align:top;overflow-wrap:anywhere}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.bad{color:#b42318}.good{color:#1a7f37}
-.cards{display:flex;flex-wrap:wrap;gap:1rem}.card{border:1px solid #d8dee4;border-radius:.5rem;padding:.6rem 1rem}.card b{display:block;font-size:1.3rem}
+.cards{display:flex;flex-wrap:wrap;gap:1rem}
+.card{border:1px solid #d8dee4;border-radius:.5rem;padding:.6rem 1rem}.card b{display:block;font-size:1.3rem}
 rect{fill:#4078c0}text{font-size:11px;fill:#57606a}
 @media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}th,td,.card{border-color:#30363d}.bad{color:#ff7b72}.good{color:#3fb950}}
 """
@@ -37,9 +38,8 @@ def page(summary: Summary, settings: Mapping[str, Any]) -> str:
     """The page as text. Everything that comes from files is escaped."""
     rows = list(summary.records.values())
     told = ", ".join(f"{k} {_text(v)}" for k, v in settings.items() if v)
-    verdict = (
-        '<p class="good">Every stage is in the dataset.</p>' if summary.all_well else f'<p class="bad">{len(summary.bad)} stages are not ok.</p>'
-    )
+    bad = f'<p class="bad">{len(summary.bad)} stages are not ok.</p>'
+    verdict = '<p class="good">Every stage is in the dataset.</p>' if summary.all_well else bad
     missing = summary.sources - len(rows)
     late = f'<p class="bad">{missing} stages were not converted: the run stopped early. Run again to go on.</p>' if missing else ""
     return "".join(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 Emit = Callable[[str, pa.Table], None]
 BROKEN = frozenset({"unresolved-reference", "reference-cycle"})
 """Population diagnostics after which a stage counts as incomplete: some of its layers are not there."""
+_ADDRESS = re.compile(r"\s*<0x[0-9a-f]+>")
 _ATTEMPTS = 4
 _CLOCK_NS = 20_000_000
 
@@ -112,7 +114,7 @@ def _convert(mirror: Mirror, settings: Settings, emit: Emit, seen: Callable[[lis
     record.update({n: counts[n] for n in _COUNTS if n in counts}, warnings=counts["warning"], errors=counts["error"])
     broken = [d for d in stage.diagnostics if d.code in BROKEN]
     if broken:
-        record.update(outcome="incomplete", cause=broken[0].code, message=broken[0].message)
+        record.update(outcome="incomplete", cause=broken[0].code, message=_tidy(broken[0].message))
 
 
 def _deeper(stage: Stage, settings: Settings, file: str, give: Callable[..., None], tell: Callable[..., None]) -> None:
@@ -190,11 +192,16 @@ def record_root(file: str, record: dict[str, Any]) -> None:
 
 
 def _failed(record: dict[str, Any], outcome: str, cause: str, message: str) -> None:
-    record.update(outcome=outcome, cause=cause, message=message, warnings=0, errors=0, **dict.fromkeys(_COUNTS, 0))
+    record.update(outcome=outcome, cause=cause, message=_tidy(message), warnings=0, errors=0, **dict.fromkeys(_COUNTS, 0))
+
+
+def _tidy(text: str) -> str:
+    """A message without the addresses of objects in memory, so that the same stage gives the same rows every time."""
+    return _ADDRESS.sub("", text)
 
 
 def _diagnostics(file: str, step: str, rows: list[Diagnostic]) -> pa.Table:
-    texts = [[getattr(d, n) for d in rows] for n in ("code", "severity", "path", "column", "message")]
+    texts = [[_tidy(getattr(d, n)) for d in rows] for n in ("code", "severity", "path", "column", "message")]
     arrays = [pa.array([v] * len(rows), pa.string()) for v in (file, step)]
     return pa.Table.from_arrays([*arrays, *(pa.array(t, pa.string()) for t in texts)], schema=schema("diagnostics"))
 

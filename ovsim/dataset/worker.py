@@ -3,7 +3,8 @@
 `python -m ovsim.dataset.worker` speaks length-prefixed pickles on its standard streams with the process that started it (`ovsim.dataset.process`):
 
     in   ("setup", Setup), then ("stage", file, attempts, patience), ("flush",), ("stop",)
-    out  ("ready", seconds), ("seen", layers), ("stage", record), ("part", place, records), ("blocks", record, tables), ("refused", message), ("idle",)
+    out  ("ready", seconds), ("seen", layers), ("stage", record), ("part", place, records), ("blocks", record, blocks),
+         ("refused", message), ("idle",)
 
 A worker writes aside only. It never commits, so one that is lost, or that outlives its run, adds nothing to the dataset.
 """
@@ -16,7 +17,7 @@ import struct
 import sys
 import time
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from ovsim.dataset.layout import Settings
 from ovsim.dataset.storage import Storage, StorageError
@@ -26,7 +27,7 @@ _LENGTH = struct.Struct("<Q")
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker needs once. Without `storage` it sends each stage's tables back (engine ray) instead of writing parts."""
+    """What a worker needs once. Without `storage` it sends each stage's blocks back (engine ray) instead of writing parts."""
 
     settings: Settings
     name: str
@@ -35,14 +36,14 @@ class Setup:
     storage: Storage | None = None
 
 
-def send(stream: BinaryIO, message: Any) -> None:
+def send(stream: IO[bytes], message: Any) -> None:
     data = pickle.dumps(message, protocol=5)
     stream.write(_LENGTH.pack(len(data)))
     stream.write(data)
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> Any:
+def receive(stream: IO[bytes]) -> Any:
     """The next message, None at the end of the stream (also when it ends in the middle of one)."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
@@ -55,7 +56,7 @@ def receive(stream: BinaryIO) -> Any:
 class Worker:
     """Answers the messages of one run."""
 
-    def __init__(self, setup: Setup, out: BinaryIO) -> None:
+    def __init__(self, setup: Setup, out: IO[bytes]) -> None:
         from ovsim.dataset.parts import Group
 
         self._setup = setup
@@ -63,6 +64,7 @@ class Worker:
         self._group = Group(setup.storage, setup.settings.level, setup.name) if setup.storage else None
 
     def stage(self, file: str, attempts: int, patience: float) -> None:
+        from ovsim.dataset.blocks import pack
         from ovsim.dataset.stage import convert_stage
 
         blocks: list[tuple[str, Any]] = []
@@ -75,7 +77,7 @@ class Worker:
             if group:
                 group.fail()
         if group is None:
-            self.tell("blocks", record, blocks)
+            self.tell("blocks", record, pack(blocks))
             return
         part = group.finish(record)
         self.tell("stage", record)
@@ -93,7 +95,7 @@ class Worker:
         send(self._out, message)
 
 
-def _streams() -> tuple[BinaryIO, BinaryIO]:
+def _streams() -> tuple[IO[bytes], IO[bytes]]:
     """The pipe to the parent. Whatever a library prints goes to standard error from here on, never into the pipe."""
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDONLY)

@@ -1,0 +1,94 @@
+"""A small fleet of good and bad stages, made by the project's own script, and what tests of the dataset share."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from ovsim.dataset import Dataset, convert
+from ovsim.dataset.schemas import VOLATILE
+
+GOOD, BAD = 24, 14
+
+
+@pytest.fixture(scope="session")
+def makers() -> ModuleType:
+    """benchmarks/make_stages.py as a module."""
+    where = Path(__file__).parents[2] / "benchmarks" / "make_stages.py"
+    spec = importlib.util.spec_from_file_location("make_stages", where)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def fleet(tmp_path_factory: pytest.TempPathFactory, makers: ModuleType) -> Path:
+    """A directory of good stages: GOOD of them and the asset that some refer to."""
+    out = tmp_path_factory.mktemp("fleet")
+    makers.make_good(out, GOOD)
+    return out
+
+
+@pytest.fixture(scope="session")
+def converted(fleet: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of the fleet, for tests that only read it."""
+    out = tmp_path_factory.mktemp("converted") / "dataset"
+    done = convert(fleet, out, jobs=2)
+    assert done.all_well
+    return out
+
+
+@pytest.fixture
+def stages(tmp_path: Path, makers: ModuleType) -> Path:
+    """A few stages of its own for a test that changes them: three with a robot each, the last referring to an asset."""
+    out = tmp_path / "stages"
+    (out / "assets").mkdir(parents=True)
+    (out / "assets" / "arm.usda").write_text(makers.asset())
+    for i in range(3):
+        (out / f"s{i}.usda").write_text(makers.good_stage(100 + i, 3))
+    (out / "borrower.usda").write_text(makers.good_stage(200, 2, "./assets/arm.usda"))
+    return out
+
+
+def rows(dataset: Path, table: str) -> pa.Table:
+    """A table of a dataset in an order that does not depend on the run, without what may differ between runs."""
+    got = Dataset(dataset).table(table)
+    return got.drop_columns(list(VOLATILE)) if table == "files" else got
+
+
+def same(one: Path, other: Path) -> list[str]:
+    """Names of the tables in which two datasets differ."""
+    assert Dataset(one).tables == Dataset(other).tables
+    return [t for t in Dataset(one).tables if not _equal(rows(one, t), rows(other, t))]
+
+
+def _equal(a: pa.Table, b: pa.Table) -> bool:
+    return a.schema.equals(b.schema) and a.equals(b)
+
+
+@pytest.fixture
+def differences() -> Callable[[Path, Path], list[str]]:
+    return same
+
+
+@pytest.fixture
+def read() -> Callable[[Path, str], pa.Table]:
+    return rows
+
+
+@pytest.fixture
+def outcomes() -> Callable[[Path], dict[str, Any]]:
+    """Outcome by file name of a dataset."""
+
+    def by_name(dataset: Path) -> dict[str, Any]:
+        return {Path(r["file"]).name: r["outcome"] for r in Dataset(dataset).table("files").to_pylist()}
+
+    return by_name
