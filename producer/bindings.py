@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-PHYSICS_BINDING = "material:binding:physics"
-
 
 class Bindings:
     """Resolved bindings of one stage. `bound`: paths of prims that author a binding relationship."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,14 +20,14 @@ from ovsim.stage import ROOT, UNTYPED, PathDictionary, Stage
 from producer import instances
 from producer import schemas as registry
 from producer.assemble import Assembler, Cells
-from producer.bindings import PHYSICS_BINDING, Bindings
+from producer.bindings import Bindings
 from producer.instances import Renumbered, prototype_of
 from producer.mismatch import WrongTypes
 from producer.opening import open_stage, quiet
 from producer.plan import Planner, RowKind
 from producer.provenance import AUTHORED, FALLBACK
 from producer.rows import Row, RowReader
-from producer.selection import Role, is_binding
+from producer.selection import PHYSICS_BINDING, Role, is_binding
 from producer.values import TYPES
 
 SUBSET, INSTANCER = "GeomSubset", "PointInstancer"
@@ -90,8 +90,10 @@ class _Walk:
         self._find_instancers()
 
         bindings = Bindings(self.bound, lambda prim: self._is_member(self._kind(prim)))
-        reader = RowReader(self.planner, self.paths, self.assembler, numbers.path, bindings, types, self.diagnostics)
-        targets = self._target_rows(reader.read([r for p, r in self.members.items() if _is_shown(p, numbers)]))
+        schemas_of = lambda prim: self._kind(prim).schemas  # noqa: E731
+        reader = RowReader(self.planner, self.paths, self.assembler, numbers.path, bindings, types, schemas_of, self.diagnostics)
+        shown = [r for p, r in self.members.items() if _is_shown(p, numbers)]
+        targets = self._target_rows(shown, reader.read(shown))
         reader.read(targets)
         reader.read(self._ancestor_rows([*self.members, *(t.path for t in targets)]))
         ids = [reader.path_id(numbers.path(p)) for p in numbers]
@@ -160,8 +162,10 @@ class _Walk:
                 self.instancers.append((path, prim, names))
             if kind.type_name == SUBSET and "PhysicsCollisionAPI" in self._kind(prim.GetParent()).schemas:
                 kind = kind._replace(shows="subset")
-            elif not (self._is_member(kind) or (PHYSICS_BINDING in names and self._binds_physics(prim))):
-                continue
+            elif not self._is_member(kind):
+                if PHYSICS_BINDING not in names or not self._binds_physics(prim):
+                    continue
+                kind = kind._replace(role=Role.BINDER)
             self.members[path] = self._row(path, prim, kind, names)
 
     def _binds_physics(self, prim: Any) -> bool:
@@ -185,7 +189,7 @@ class _Walk:
             self.members[path] = row._replace(kind=row.kind._replace(shows="instancer"))
 
     def _row(self, path: str, prim: Any, kind: RowKind, names: tuple[str, ...] = ()) -> Row:
-        velocities = prim.GetCustomDataByKey(_VELOCITIES) if kind.role == Role.MEMBER else None
+        velocities = prim.GetCustomDataByKey(_VELOCITIES) if kind.role in (Role.MEMBER, Role.TARGET) else None
         return Row(
             path,
             prim,
@@ -196,24 +200,38 @@ class _Walk:
             velocities if isinstance(velocities, (bool, int)) else None,
         )
 
-    def _target_rows(self, targets: set[str]) -> list[Row]:
-        """Rule 3, one hop along published relationships: Boundable prims, inactive, undefined and abstract ones too.
+    def _target_rows(self, shown: Sequence[Row], hops: Mapping[str, list[str]]) -> list[Row]:
+        """Rule 3, one hop along published relationships: Boundable prims, inactive, undefined, abstract and instance proxies too.
 
-        What an instance proxy stands for is shown at its prototype when it is a member there, else at the proxy's own path.
+        A prim that would be a member but is none (inactive, say, or a proxy whose prototype shows it) stays out, and so does one that has a row
+        already, as an ancestor of what stands earlier in the stage.
         """
-        out = []
-        for path in sorted(targets - self.members.keys()):
-            prim = self.usd.GetPrimAtPath(path) if path.startswith("/") and path != "/" else None
-            if not prim:
+        out: dict[str, Row] = {}
+        above: set[str] = set()
+        for source in shown:
+            _add_ancestors(source.path, above)
+            if source.kind.role != Role.MEMBER:
                 continue
-            kind = self._kind(prim)
-            if not self.schemas.facts(kind.type_name).is_boundable:
-                continue
-            if prim.IsInstanceProxy() and str(prim.GetPrimInPrototype().GetPath()) in self.members:
-                continue
-            role = Role.MEMBER if self._is_member(kind) else Role.TARGET
-            out.append(self._row(path, prim, kind._replace(role=role), tuple(prim.GetAuthoredPropertyNames())))
-        return out
+            for path in hops.get(source.path, ()):
+                if path in self.members or path in out or path in above:
+                    continue
+                row = self._target_row(path)
+                if row is not None:
+                    out[path] = row
+                    _add_ancestors(path, above)
+        return list(out.values())
+
+    def _target_row(self, path: str) -> Row | None:
+        prim = self.usd.GetPrimAtPath(path) if path.startswith("/") and path != "/" else None
+        if not prim:
+            return None
+        kind = self._kind(prim)
+        if not self.schemas.facts(kind.type_name).is_boundable:
+            return None
+        names = tuple(prim.GetAuthoredPropertyNames())
+        if self._is_member(kind) or (PHYSICS_BINDING in names and self._binds_physics(prim)):
+            return None
+        return self._row(path, prim, kind._replace(role=Role.TARGET), names)
 
     def _ancestor_rows(self, below: list[str]) -> list[Row]:
         """Every ancestor of a row, and every instance root of a published prototype with its defined ancestors."""
@@ -231,6 +249,13 @@ class _Walk:
                         out[path] = self._row(path, prim, kind if is_member else kind._replace(role=Role.ANCESTOR), names)
                 path = path.rpartition("/")[0]
         return [out[p] for p in sorted(out)]
+
+
+def _add_ancestors(path: str, above: set[str]) -> None:
+    parent = path.rpartition("/")[0]
+    while parent and parent not in above:
+        above.add(parent)
+        parent = parent.rpartition("/")[0]
 
 
 def _is_shown(path: str, numbers: Renumbered) -> bool:

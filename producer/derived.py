@@ -59,7 +59,7 @@ def columns(type_name: str, schemas: tuple[str, ...], joints: frozenset[str] = f
 
 def _instances(name: str, kind: str, without_api: bool, type_name: str, schemas: tuple[str, ...], joints: frozenset[str]) -> list[str]:
     if kind == "multi_api":
-        return [i for api, _, i in (s.partition(":") for s in schemas) if api == name and i and ":" not in i]
+        return [i for api, _, i in (s.partition(":") for s in schemas) if api == name and i]
     if kind == "type":
         colliding = not without_api or "PhysicsCollisionAPI" in schemas
         return [""] if type_name == name and colliding else []

@@ -73,3 +73,10 @@ def _note(out: dict[str, dict[str, str]], path: str, attribute: Any) -> None:
     actual = value_type(attribute)
     if actual != str(attribute.GetTypeName()):
         out.setdefault(path, {})[attribute.GetName()] = actual
+
+
+def note_wrong(diagnostics: Diagnostics, path: str, name: str, actual: str, declared: str) -> None:
+    """The diagnostic row of one attribute that is authored as `actual` where its schema declares `declared` (rule 9)."""
+    fate = "published as authored" if actual in TYPES else "ignored, the fallback is published"
+    text = f"{name} is authored as {actual}, its schema declares {declared}: {fate}; author the declared type"
+    diagnostics.add("wrong-type", "warning", text, path, name)

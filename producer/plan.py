@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 from ovsim.contract import Column, Units
 from ovsim.contract.joints import JOINT_TYPES
-from producer import derived
+from producer import collections, derived
 from producer.provenance import BLOCKED, DEFAULT, DERIVED, EMPTY, FALLBACK, HIDDEN
 from producer.schemas import Property, Schemas
-from producer.selection import Role, is_binding, population
+from producer.selection import PHYSICS_BINDING, Role, is_binding, population
 from producer.values import RELATIONSHIP, TYPES, ColumnType, contract_type
 
 JOINTS = frozenset(JOINT_TYPES)
@@ -90,7 +90,7 @@ class Planner:
         pop = population()
         if kind.shows == "instancer" and name in pop.instancer:
             return True
-        if kind.role == Role.INSTANCER:
+        if kind.role in (Role.INSTANCER, Role.BINDER):
             return False
         if name in self.schemas.known or (kind.shows == "subset" and name in pop.subset):
             return True
@@ -100,6 +100,8 @@ class Planner:
 
     def publishes_binding(self, kind: RowKind, name: str) -> bool:
         """Whether the name is a material binding that such a row shows as authored."""
+        if kind.role == Role.BINDER:
+            return name == PHYSICS_BINDING
         return is_binding(name) and kind.role in (Role.MEMBER, Role.TARGET)
 
     def plan(self, kind: RowKind, authored: Mapping[str, Authored]) -> Plan:
@@ -131,8 +133,8 @@ class Planner:
                 constants[name] = Constant(contract_type(column), derived.evaluate(column, self.units), DERIVED)
                 relationships = [r for r in relationships if r != name]
         for name, own in declared.items():
-            if own.type == "opaque" and self.publishes(kind, name):  # a collection's own property comes out as an empty relationship
-                constants[name] = Constant(RELATIONSHIP, [], FALLBACK)
+            if own.type == "opaque" and name in collections.ABOUT and self.publishes(kind, name):
+                constants[name] = Constant(RELATIONSHIP, [], DERIVED)  # the reader puts the members in
         return Plan(read, tuple(relationships), constants)
 
 

@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import UNTYPED, PathDictionary, Ragged
-from producer import instances, usdvalues
+from producer import collections, instances, usdvalues
 from producer.assemble import Assembler, Cells
-from producer.bindings import PHYSICS_BINDING, Bindings
+from producer.bindings import Bindings
 from producer.mismatch import WrongTypes
 from producer.plan import Authored, Plan, Planner, RowKind
 from producer.provenance import AUTHORED, BLOCKED, DEFAULT, DERIVED, EMPTY, FALLBACK, HIDDEN, SAMPLES
-from producer.selection import Role, population
+from producer.selection import PHYSICS_BINDING, Role, population
 from producer.values import BOOL, MATRIX, PATH, RELATIONSHIP, TYPES, encode
 
 XFORM, RESET, OP_ORDER = "omni:xform", "omni:resetXformStack", "xformOpOrder"
@@ -59,6 +59,7 @@ class RowReader:
         published_path: Callable[[str], str],
         bindings: Bindings,
         types: WrongTypes,
+        schemas_of: Callable[[Any], tuple[str, ...]],
         diagnostics: Diagnostics,
     ) -> None:
         self._planner = planner
@@ -71,10 +72,11 @@ class RowReader:
         self._target_ids: dict[str, int] = {}
         self._materials: dict[str, str] = {}
         self._types = types
+        self._schemas_of = schemas_of
 
-    def read(self, rows: Sequence[Row]) -> set[str]:
-        """Read rows; returns the prim paths that their published relationships target."""
-        self._hops: set[str] = set()
+    def read(self, rows: Sequence[Row]) -> Mapping[str, list[str]]:
+        """Read rows; returns, by row path, the prim paths that its published relationships target, in the order of their names."""
+        self._hops: dict[str, list[str]] = {}
         readable = [r for r in rows if r.kind.role != Role.ANCESTOR]
         self._wrong = self._types.of([r.prim for r in readable])
         self._materials = self._bindings.resolve([r.prim for r in readable if self._consumes(r.kind)])
@@ -134,8 +136,7 @@ class RowReader:
         for name, usd_type in plan.read.items():
             columns[name] = self._values(batch, at[name], name, usd_type, odd)
         for name in plan.relationships:
-            hops = None if name in population().instancer else self._hops
-            columns[name] = self._targets(batch, at[name], odd, hops)
+            columns[name] = self._targets(batch, at[name], odd, name not in population().instancer)
         for name, prop in authored.items():
             if prop.type and prop.state == DEFAULT and name in derivable and name not in plan.read:
                 odd.update(k for k, p in enumerate(batch.props) if _state(p[at[name]]) != DEFAULT)
@@ -166,7 +167,7 @@ class RowReader:
             odd.update(int(k) for k in like if not _is_default(batch.props[k][i]))
         return column
 
-    def _targets(self, batch: _Batch, i: int, odd: set[int], hops: set[str] | None) -> Ragged:
+    def _targets(self, batch: _Batch, i: int, odd: set[int], hop: bool) -> Ragged:
         offsets = [0]
         flat: list[int] = []
         ids = self._target_ids
@@ -180,8 +181,8 @@ class RowReader:
                 got = ids.get(text)
                 if got is None:
                     got = ids[text] = self._any_path_id(self._published_path(text))
-                if hops is not None:
-                    hops.add(text.partition(".")[0])
+                if hop:
+                    self._hops.setdefault(batch.rows[k].path, []).append(text.partition(".")[0])
                 flat.append(got)
             offsets.append(len(flat))
         return Ragged(np.array(offsets, np.int64), np.array(flat, np.uint64))
@@ -202,6 +203,10 @@ class RowReader:
         if rows[0].path in self._materials:
             ids = np.array([self._paths.path(self._published_path(self._materials[r.path])) for r in rows], np.uint64)
             cells[PHYSICS_BINDING] = Cells(RELATIONSHIP, Ragged(np.arange(ids.size + 1), ids), DERIVED)
+        for name in collections.ABOUT.keys() & cells.keys():
+            found = [[self.path_id(self._published_path(p)) for p in collections.members(r.prim, name, self._schemas_of)] for r in rows]
+            offsets = np.cumsum([0, *map(len, found)], dtype=np.int64)
+            cells[name] = Cells(RELATIONSHIP, Ragged(offsets, np.array([i for f in found for i in f], np.uint64)), DERIVED)
         if rows[0].local_velocities is not None:
             value = rows[0].local_velocities
             cells[LOCAL_VELOCITIES] = Cells(TYPES["bool" if isinstance(value, bool) else "int"], int(value), AUTHORED, True)

@@ -15,13 +15,18 @@ from importlib.resources import files
 
 
 class Role(IntEnum):
-    """Why a prim has a row: it carries physics itself, a published relationship targets it, it is a PointInstancer of physics prototypes, or it
-    stands above such a prim (or is the instance root of a published prototype). The first that holds counts."""
+    """Why a prim has a row, and so what the row shows.
+
+    MEMBER: it carries physics itself. INSTANCER: a PointInstancer of physics prototypes. BINDER: it authors a binding to a physics material, and shows
+    that alone. TARGET: a published relationship targets it. ANCESTOR: it stands above such a prim, or is the instance root of a published prototype.
+    A prim above a member is never a TARGET.
+    """
 
     MEMBER = 0
     TARGET = 1
     INSTANCER = 2
-    ANCESTOR = 3
+    BINDER = 3
+    ANCESTOR = 4
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,9 @@ def population() -> Population:
     names, prefixes, patterns = frozenset(hidden["names"]), tuple(hidden["prefixes"]), tuple((a, b) for a, b in hidden["patterns"])
     newer = frozenset(raw["newer"]["types"]), frozenset(raw["newer"]["apis"])
     return Population(types, apis, multi, shape, consumers, geometry, target, subset, instancer, *newer, names, prefixes, patterns)
+
+
+PHYSICS_BINDING = "material:binding:physics"
 
 
 def is_binding(name: str) -> bool:
