@@ -81,6 +81,15 @@ class Decoder:
             raise CrateError(f"a value of type {kind} stands where a text is due")
         return self._text(index, kind == rp.STRING, -1)
 
+    def has_offsets(self, rep: int) -> bool:
+        """Whether a vector of time offsets holds any that is not the identity."""
+        at = rep & ((1 << 48) - 1)
+        if (rep >> 48) & 0xFF != rp.OFFSETS:
+            raise CrateError("a value of another type stands where time offsets are due", at)
+        count = self.buffer.u64(at, "time offsets")
+        pairs = np.frombuffer(self.buffer.span(at + 8, count * 16, "time offsets").tobytes(), "<f8").reshape(-1, 2)
+        return bool((pairs != (0.0, 1.0)).any())
+
     def selections(self, rep: int) -> dict[str, str]:
         """Variant selections, set to variant."""
         at = rep & ((1 << 48) - 1)

@@ -1,0 +1,13 @@
+"""What the columnar reader leaves to the composed route."""
+
+from __future__ import annotations
+
+from ovsim.errors import CrateError
+
+
+class Unprovable(CrateError):
+    """The file is sound but holds something whose result the columnar reader cannot prove; `reason` says what."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the columnar reader cannot prove its result: {reason}; use route auto or composed")
+        self.reason = reason

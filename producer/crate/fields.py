@@ -1,0 +1,61 @@
+"""Fields by name: what composition and population read, what they may ignore, and that anything else is left to the composed route.
+
+The lists are facts of the Sdf schema (the fields that pxr registers for prims, properties and layers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+I32 = npt.NDArray[np.int32]
+
+UNKNOWN, IGNORED = -1, -2
+
+# slots of a prim's fields
+PRIM_SLOTS = (
+    "specifier",
+    "typeName",
+    "active",
+    "instanceable",
+    "apiSchemas",
+    "references",
+    "payload",
+    "inheritPaths",
+    "specializes",
+    "variantSelection",
+    "primChildren",
+    "properties",
+    "customData",
+    "subLayers",
+    "subLayerOffsets",
+    "defaultPrim",
+    "upAxis",
+    "metersPerUnit",
+    "kilogramsPerUnit",
+)
+SLOT = {name: i for i, name in enumerate(PRIM_SLOTS)}
+PRIM_IGNORED = frozenset(
+    """accessibility assetInfo comment customLayerData displayGroupOrder displayName documentation endFrame endTimeCode
+    framePrecision framesPerSecond hasOwnedSubLayers hidden kind owner playbackMode prefix primOrder propertyOrder
+    providesUsdShadeConnectableAPIBehavior renderSettingsPrimPath sdrMetadata sessionOwner startFrame startTimeCode suffix timeCodesPerSecond
+    uiHints variantSetChildren variantSetNames autoPlay colorConfiguration colorManagementSystem colorSpace colorSpaceConfiguration
+    isPlayable omniverse:streaming""".split()
+)
+
+# slots of a property's fields
+DEFAULT, TARGETS, SAMPLES, TYPE_NAME = range(4)
+PROPERTY_SLOT = {"default": DEFAULT, "targetPaths": TARGETS, "timeSamples": SAMPLES, "spline": SAMPLES, "typeName": TYPE_NAME}
+PROPERTY_IGNORED = frozenset(
+    """allowedTokens arraySizeConstraint assetInfo bindMaterialAs colorManagementSystem colorSpace comment connectability connectionChildren
+    connectionPaths constraintTargetIdentifier custom customData displayGroup displayName displayUnit documentation elementSize hidden inbetween
+    interpolation limits noLoadHint outputName prefix renderType sdrMetadata suffix symmetricPeer symmetryArguments symmetryFunction
+    targetChildren uiHints unauthoredValuesIndex uncomposedTargets unitMultiplier variability weight""".split()
+)
+
+
+def slots(tokens: Iterable[str], slot: dict[str, int], ignored: frozenset[str], count: int) -> I32:
+    """Slot number by token index, shape (count,): a slot, `IGNORED` or `UNKNOWN`."""
+    return np.fromiter((slot.get(t, IGNORED if t in ignored else UNKNOWN) for t in tokens), np.int32, count)

@@ -1,0 +1,279 @@
+"""The columnar route: the rows of `producer.composed`, from decoded .usdc files instead of pxr's stage (producer facts, rules 1 to 15)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ovsim import contract
+from ovsim.contract import Units
+from ovsim.diagnostics import Diagnostics
+from ovsim.errors import SourceError
+from ovsim.stage import ROOT, UNTYPED, PathDictionary, Stage
+from producer import instances
+from producer import schemas as registry
+from producer.assemble import Assembler, Cells
+
+from producer.crate import entries as en
+from producer.crate import fields as fd
+from producer.crate import opinions
+from producer.crate import reps as rp
+from producer.crate.errors import Unprovable
+from producer.crate.index import Composer
+from producer.crate.jit import serial
+from producer.crate.layer import Layer
+from producer.crate.library import Library
+from producer.crate.namespace import Namespace, Namespacer
+from producer.crate.rows import OP_PREFIX, RowReader, Rows
+from producer.crate.targets import Targets
+from producer.plan import Planner, RowKind
+from producer.provenance import AUTHORED, FALLBACK
+from producer.selection import PHYSICS_BINDING, Role, is_binding, population
+from producer.values import TYPES
+
+I64 = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
+
+SUBSET, INSTANCER, COLLIDER = "GeomSubset", "PointInstancer", "PhysicsCollisionAPI"
+
+_METADATA = {"metersPerUnit": (rp.DOUBLE, 0.01), "kilogramsPerUnit": (rp.DOUBLE, 1.0), "upAxis": (rp.TOKEN, "Y")}
+
+
+def populate(source: str | os.PathLike[str], *, custom_joints: Sequence[str] = ()) -> Stage:
+    """Populate from a file. SourceError when it cannot be read, CrateError when it is broken, `Unprovable` when only USD can compose it."""
+    if not isinstance(source, (str, os.PathLike)):
+        raise Unprovable("the source is an open stage, not a file")
+    name = os.fspath(source)
+    if not os.path.isfile(name):
+        raise SourceError(f"{name} does not exist; give a .usd, .usda, .usdc or .usdz file")
+    paths = PathDictionary()
+    library = Library(paths)
+    number = library.layer_number(os.path.realpath(name))
+    space = Namespacer(library, Composer(library)).build(number)
+    library.seal()
+    return _Population(library, space, number, name, frozenset(custom_joints)).run()
+
+
+class _Population:
+    """One population of one composed namespace."""
+
+    def __init__(self, library: Library, space: Namespace, number: int, name: str, custom_joints: frozenset[str]) -> None:
+        self.library, self.space, self.number, self.name = library, space, number, name
+        self.paths = library.paths
+        self.diagnostics = Diagnostics()
+        self.schemas = registry.load()
+        self.metadata = {n: _stage_value(library.layers[number], n) for n in _METADATA}
+        units = Units(float(self.metadata["metersPerUnit"][0]), str(self.metadata["upAxis"][0]))
+        self.planner = Planner(self.schemas, units, custom_joints)
+        self.assembler = Assembler(self.paths)
+
+    def run(self) -> Stage:
+        self._metadata_row()
+        meta = opinions.resolve(self.library, self.space)
+        self.states = opinions.states(self.space, meta)
+        self._classify(meta)
+        members = self._members()
+        self._check_bindings(members)
+        shown = self._number_prototypes(members)
+        self.targets = Targets(self.library, self.space, self.path_of)
+        self.reader = RowReader(self.planner, self.library, self.space, self.targets, self.assembler, self.diagnostics)
+        hops = self._read(members & shown, self.member_kind)
+        chosen = np.zeros(len(self.space), bool)
+        chosen[hops] = True
+        chosen &= ~members & self.boundable[self.kind_of] & ((self.states & opinions.EXISTS) != 0)
+        chosen[0] = False
+        self._read(chosen, np.where(self.is_member, self.member_kind, self.target_kind))
+        self._ancestors(members | chosen)
+        for root in sorted(self.published):
+            self.assembler.add(UNTYPED, (instances.ROOT_API,), [int(self.path_of[root])], {})
+        self.schemas.report(self.used, self.diagnostics)
+        found = {"source": self.name, "route": "crate", "reason": "composed from decoded layers", "contract": contract.VERSION}
+        return Stage(self.paths, self.assembler.finish(), self.diagnostics, found)
+
+    def _metadata_row(self) -> None:
+        """Rule 14: the row of `/`."""
+        cells = {}
+        for name, (value, authored) in self.metadata.items():
+            type_ = TYPES["token" if isinstance(value, str) else "double"]
+            cells[f"usd-metadata:{name}"] = Cells(type_, value, AUTHORED if authored else FALLBACK, True)
+        self.assembler.add("", (), [ROOT], cells)
+
+    # -- kinds ---------------------------------------------------------------------------------------------------------
+
+    def _classify(self, meta: opinions.Metadata) -> None:
+        """Row kinds by index: three roles a kind of prim, and which are members, Boundable."""
+        self.kinds: list[RowKind] = []
+        self.used: set[str] = set()
+        member, boundable = [], []
+        for type_name, listed in meta.kinds:
+            clean = self.schemas.sanitise(type_name, listed)
+            self.used.update((type_name, *listed))
+            self.kinds += [RowKind(type_name, clean, role) for role in (Role.MEMBER, Role.TARGET, Role.ANCESTOR)]
+            member.append(self.planner.is_member(type_name, clean))
+            boundable.append(self.schemas.facts(type_name).is_boundable)
+        self.kind_of = meta.kind[self.space.stack]
+        self.is_member, self.boundable = np.array(member), np.array(boundable)
+        self.member_kind, self.target_kind, self.ancestor_kind = (np.arange(len(meta.kinds)) * 3 + i for i in range(3))
+        self._refuse(meta)
+
+    def _refuse(self, meta: opinions.Metadata) -> None:
+        """Prims whose rows depend on more than kind and properties."""
+        walked = (self.states & opinions.WALKED) != 0
+        present = set(np.unique(self.kind_of[walked]).tolist())
+        types = {meta.kinds[k][0] for k in present}
+        if INSTANCER in types:
+            raise Unprovable("the stage has PointInstancers")
+        if SUBSET in types:
+            parents = self.kind_of[self.space.parent[walked & np.isin(self.kind_of, [k for k in present if meta.kinds[k][0] == SUBSET])]]
+            if any(COLLIDER in self.kinds[3 * k].schemas for k in np.unique(parents).tolist()):
+                raise Unprovable("a collider has GeomSubsets")
+
+    def _members(self) -> Bool:
+        """Rule 3, members: what a traversal meets and whose type or schemas are in the physics set."""
+        walked = (self.states & opinions.WALKED) != 0
+        members = self.is_member[self.kind_of] & walked
+        members[[p.root for p in self.space.prototypes]] = False
+        members[0] = False
+        self._check_custom_data(members)
+        return members
+
+    def _check_bindings(self, members: Bool) -> None:
+        """Material bindings that USD would have to resolve: of consumers at or below a prim that binds, and physics bindings of other prims."""
+        if not any(is_binding(t) for layer in self.library.layers for t in layer.tables.tokens):
+            return
+        walked = (self.states & opinions.WALKED) != 0
+        stacks = np.zeros(self.space.first.size - 1, bool)
+        stacks[self.space.stack[walked]] = True
+        found = en.read(self.library, self.space, stacks, is_binding)
+        physics = found.stack[found.name == self.paths.find_token(PHYSICS_BINDING)]
+        if (np.isin(self.space.stack, physics) & walked & ~members).any():
+            raise Unprovable("a prim outside of the physics set binds a physics material")
+        below = (np.isin(self.space.stack, found.stack) & walked).astype(np.int64)
+        _inherit_owner(self.space.parent, below)
+        consumes = np.array([population().consumes_material(k.schemas) for k in self.kinds[::3]], bool)
+        if (members & consumes[self.kind_of] & (below > 0)).any():
+            raise Unprovable("a shape or body has a material binding")
+
+    def _check_custom_data(self, members: Bool) -> None:
+        """Local velocities are custom data that becomes a column."""
+        field = self.library.field("customData")[self.space.site_row]
+        site = np.flatnonzero(field >= 0)
+        if not site.size:
+            return
+        of_member = np.zeros(self.space.first.size - 1, bool)
+        of_member[self.space.stack[members]] = True
+        mine = of_member[np.searchsorted(self.space.first, site, "right") - 1]
+        reps = {self.library.field_owner(int(f))[1]: int(f) for f in field[site[mine]].tolist()}
+        for rep, f in reps.items():
+            if "physics" in self.library.field_owner(f)[0].decoder.dictionary(rep):
+                raise Unprovable("a prim has physics custom data")
+
+    # -- paths ---------------------------------------------------------------------------------------------------------
+
+    def _number_prototypes(self, members: Bool) -> Bool:
+        """Number the published prototypes (rule 5) and give every prim outside of the others its path id; tells which prims are shown."""
+        space = self.space
+        n = len(space)
+        owner = np.zeros(n, np.int64)  # prototype root, 0 outside
+        for p in space.prototypes:
+            owner[p.root] = p.root
+        if space.prototypes:
+            _inherit_owner(space.parent, owner)
+        exists = (self.states & opinions.EXISTS) != 0
+        held = {}
+        for p in space.prototypes:
+            held[f"{instances.PREFIX}{p.root}"] = [self._old_path(int(i)) for ids in p.instances for i in ids if self._is_instance_shown(int(i))]
+        with_members = {f"{instances.PREFIX}{int(r)}" for r in np.unique(owner[members & (owner > 0)])}
+        order = [int(p.removeprefix(instances.PREFIX)) for p in instances.published(held, with_members)]
+        self.published = order
+        names = space.name.copy()
+        for k, root in enumerate(order, 1):
+            names[root] = self.paths.token(f"{instances.PREFIX[1:]}{k}")
+        shown = exists & ((owner == 0) | np.isin(owner, order))
+        self.path_of = np.where(shown, np.cumsum(shown), 0)
+        keep = np.flatnonzero(shown)[1:]
+        self.paths.append(self.path_of[space.parent[keep]], names[keep])
+        self.instances = np.zeros(n, np.int64)  # path id of the prototype of instance roots
+        for p in space.prototypes:
+            if p.root in order:
+                for ids in p.instances:
+                    self.instances[ids[shown[ids]]] = self.path_of[p.root]
+        self.is_instance = np.zeros(n, bool)
+        for p in space.prototypes:
+            for ids in p.instances:
+                self.is_instance[ids] = True
+        return shown
+
+    def _is_instance_shown(self, prim: int) -> bool:
+        return bool(self.states[prim] & opinions.EXISTS)
+
+    def _old_path(self, prim: int) -> str:
+        """Path string of a composed prim, prototype roots by composed index."""
+        parts: list[str] = []
+        while prim > 0:
+            name = int(self.space.name[prim])
+            parts.append(self.paths.token_string(name) if name else f"{instances.PREFIX[1:]}{prim}")
+            prim = int(self.space.parent[prim])
+        return "/" + "/".join(reversed(parts))
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+
+    def _wanted(self, name: str) -> bool:
+        pop = population()
+        return (
+            name in self.schemas.known
+            or name in pop.geometry
+            or name in pop.target_geometry
+            or is_binding(name)
+            or name.startswith(OP_PREFIX)
+        )
+
+    def _read(self, chosen: Bool, kinds: I64) -> I64:
+        """Read the rows of the chosen prims; returns the prims that their relationships target."""
+        prims = np.flatnonzero(chosen)
+        if not prims.size:
+            return np.empty(0, np.int64)
+        stacks = np.zeros(self.space.first.size - 1, bool)
+        stacks[self.space.stack[prims]] = True
+        entries = en.read(self.library, self.space, stacks, self._wanted)
+        return self.reader.read(Rows(prims, kinds[self.kind_of[prims]], self.kinds, self.instances[prims]), entries)
+
+    def _ancestors(self, below: Bool) -> None:
+        """Every ancestor of a row, and every instance root of a published prototype with its ancestors."""
+        chosen = np.zeros(len(self.space), bool)
+        starts = np.flatnonzero(self.instances > 0)
+        chosen[starts] = True
+        here = self.space.parent[np.concatenate([np.flatnonzero(below), starts])]
+        while here.size:
+            here = np.unique(here[here > 0])
+            here = here[~chosen[here]]
+            chosen[here] = True
+            here = self.space.parent[here]
+        chosen &= ~below
+        chosen[[p.root for p in self.space.prototypes]] = False
+        self._read(chosen, np.where(self.is_member, self.member_kind, self.ancestor_kind))
+
+
+@serial
+def _inherit_owner(parent: I64, owner: I64) -> None:
+    """Give each prim the mark of the nearest prim at or above it that has one; parents come first."""
+    for i in range(1, parent.size):
+        if owner[i] == 0:
+            owner[i] = owner[parent[i]]
+
+
+def _stage_value(layer: Layer, name: str) -> tuple[Any, bool]:
+    """Stage metadata of the root layer: value and whether it is authored."""
+    kind, fallback = _METADATA[name]
+    at = int(layer.slot[fd.SLOT[name], 0])
+    if at < 0:
+        return fallback, False
+    rep = int(layer.tables.field_rep[at])
+    if (rep >> 48) & 0xFF != kind:
+        raise Unprovable(f"the stage's {name} is of an unusual type")
+    value = layer.decoder.scalar(rep)
+    return (value if isinstance(value, str) else float(value)), True
