@@ -103,7 +103,7 @@ def synthetic_stage(joints: int, kind: str = "mixed", seed: int = 0) -> Stage:
 def _paths(paths: PathDictionary, robots: int) -> tuple[Array, Array, Array]:
     """Ids of /World, of the robots, and of each robot's first body; bodies and then joints follow it."""
     world = np.array([paths.path("/World")], np.uint64)
-    assert ROOT < int(world[0])
+    assert int(world[0]) > ROOT
     names = pc.binary_join_element_wise("env", pc.cast(pa.array(np.arange(robots)), pa.string()), "_").to_pylist()
     env = paths.token_many(names)
     below = paths.token_many([f"link_{b}" for b in range(BODIES)] + [f"joint_{j}" for j in range(JOINTS)])

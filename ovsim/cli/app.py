@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import ovsim
-from ovsim.cli import columns, contract, convert, physx, populate, pull, push, query, resolve, tree
+from ovsim.cli import bench, columns, contract, convert, physx, populate, pull, push, query, resolve, tree
 from ovsim.errors import OvsimError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 for _command in (populate, resolve, physx, tree, columns, contract, convert, query, push, pull):
     app.command(_command.NAME, no_args_is_help=_command.NAME != "contract")(_command.run)
+app.add_typer(bench.app, name=bench.NAME)
 
 
 def _version(show: bool) -> None:
