@@ -152,8 +152,8 @@ def side(
     body_out[row, k] = body
     p, r = i * ps, i * rs
     x, y, z, w = normalise(rot[r, 0], rot[r, 1], rot[r, 2], rot[r, 3])
-    q = (float(x), float(y), float(z), float(w))
-    t = (float(pos[p, 0]), float(pos[p, 1]), float(pos[p, 2]))
+    q = (np.float64(x), np.float64(y), np.float64(z), np.float64(w))
+    t = (np.float64(pos[p, 0]), np.float64(pos[p, 1]), np.float64(pos[p, 2]))
     scale, turn = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     at = slot[body]
     if at != 0:
@@ -167,7 +167,7 @@ def side(
         orientation[row, k, lane] = np.float32(q[lane])
     if not checked:
         return t, q
-    t = (float(position[row, k, 0]), float(position[row, k, 1]), float(position[row, k, 2]))
+    t = (np.float64(position[row, k, 0]), np.float64(position[row, k, 1]), np.float64(position[row, k, 2]))
     return world_frame(t, q, world, at, scale, turn)
 
 

@@ -1,7 +1,8 @@
 """The one place that turns scalar rules and kernels into machine code.
 
 With `NUMBA_DISABLE_JIT=1` numba hands the plain functions back, so the same source runs interpreted: the oracle of the jitted one.
-float32 arithmetic is spelled with `np.float32` constants and `np.sqrt`, never with bare literals, to give the same bits both ways.
+float32 arithmetic is spelled with `np.float32` constants and `np.sqrt`, never with bare literals, to give the same bits both ways;
+widening is spelled `np.float64(x)`, because `float(x)` of a float32 stays a float32 in compiled code.
 """
 
 from __future__ import annotations
