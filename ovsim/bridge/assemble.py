@@ -120,13 +120,13 @@ class _Whole:
         return col.ragged(offsets, self.values[np.repeat(ends[at] - counts, counts) + within])
 
     def key(self, prims: int) -> I64:
-        """A number a prim, equal where its array is equal; -1 where there is none."""
+        """A number a prim, equal where its array holds the same values in any order; -1 where there is none."""
         counts = self.counts if self.counts is not None else np.ones(self.paths.size, np.int64)
         ends = np.cumsum(counts)
         number, used = np.zeros(counts.size, np.int64), 0
         for count in np.unique(counts).tolist():
             here = np.flatnonzero(counts == count)
-            lists = self.values[(ends[here] - count)[:, None] + np.arange(count)]
+            lists = np.sort(self.values[(ends[here] - count)[:, None] + np.arange(count)], axis=1)
             inverse = np.unique(lists, axis=0, return_inverse=True)[1].reshape(-1)
             number[here], used = used + inverse, used + int(inverse.max()) + 1
         out = np.full(prims, -1, np.int64)

@@ -96,13 +96,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = vars(parser().parse_args(arguments))
     commands: dict[str, Callable[..., dict[str, Any]]] = {"push": push, "pull": pull}
     work = commands[given.pop("command")]
+    sys.stdout.flush()
     said = os.dup(1)  # the native libraries write their log to descriptor 1
     os.dup2(2, 1)
     try:
-        summary = work(**given)
+        summary = json.dumps(work(**given)) + "\n"
     except OvsimError as e:
         print(f"error: {e}", file=sys.stderr)
         return 1
-    with os.fdopen(said, "w") as stream:
-        stream.write(json.dumps(summary) + "\n")
+    finally:
+        os.dup2(said, 1)
+        os.close(said)
+    sys.stdout.write(summary)
     return 0
