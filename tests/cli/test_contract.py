@@ -5,40 +5,35 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import ovsim
+import ovsim as package
 
 
-def run(*args: str) -> subprocess.CompletedProcess[str]:
-    code = "import sys; from ovsim.cli import main; sys.argv[0] = 'ovsim'; main()"
-    return subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, timeout=120, check=False)
-
-
-def test_lists_every_component():
-    got = run("contract")
+def test_lists_every_component(ovsim):
+    got = ovsim("contract")
     assert got.returncode == 0
     for name in ("PhysicsRevoluteJoint", "PhysxJointAxisAPI", "stage_units", "NewtonJointAPI"):
         assert name in got.stdout
 
 
-def test_prints_one_component_with_inherited_columns():
-    got = run("contract", "PhysicsRevoluteJoint")
+def test_prints_one_component_with_inherited_columns(ovsim):
+    got = ovsim("contract", "PhysicsRevoluteJoint")
     assert got.returncode == 0
     assert "physics:localPos0" in got.stdout
     assert "physics:lowerLimit" in got.stdout
     assert "-inf" in got.stdout
 
 
-def test_an_unknown_component_is_one_line_with_near_names():
-    got = run("contract", "PhysicsDriveApi")
+def test_an_unknown_component_is_one_line_with_near_names(ovsim):
+    got = ovsim("contract", "PhysicsDriveApi")
     assert got.returncode == 1
     assert got.stderr.startswith("error: contract 0.6 has no component")
     assert "PhysicsDriveAPI" in got.stderr
     assert "Traceback" not in got.stderr
 
 
-def test_version_and_help():
-    assert run("--version").stdout == f"ovsim {ovsim.__version__}\n"
-    got = run("--help")
+def test_version_and_help(ovsim):
+    assert ovsim("--version").stdout == f"ovsim {package.__version__}\n"
+    got = ovsim("--help")
     assert got.returncode == 0
     for command in ("populate", "resolve", "columns", "contract"):
         assert command in got.stdout
