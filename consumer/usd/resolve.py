@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdUtils
@@ -22,7 +22,7 @@ from ovsim.contract.joints import D6, DISTANCE
 from ovsim.stage import Stage
 
 BACKEND = "usd"
-Openable = str | os.PathLike[str] | Usd.Stage | UsdSource
+Openable: TypeAlias = str | os.PathLike[str] | Usd.Stage | UsdSource
 
 
 def resolve(source: Openable, custom_types: Sequence[str] = ()) -> Descriptors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from functools import lru_cache
+from pathlib import Path
 
 from pxr import Plug
 
@@ -22,4 +23,4 @@ def register() -> None:
             raise SourceError(f"the package {package} is not installed; without it USD does not know the physics schemas") from None
         for file in listed:
             if file.name == "plugInfo.json":
-                Plug.Registry().RegisterPlugins(str(file.locate().parent))
+                Plug.Registry().RegisterPlugins(str(Path(str(file.locate())).parent))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Usd
 
-from consumer.articulations import Articulations, JointGraph, Roots, articulate
+from consumer.articulations import Articulations, Roots, articulate
 from consumer.bodies import BodyTable
 from consumer.election import JOINT_ROOT
 from consumer.order import path_ranks
@@ -21,6 +21,7 @@ from consumer.usd.resolve import Openable, resolve_with_rows
 from ovsim.stage import ROOT, PathDictionary
 
 I64 = npt.NDArray[np.int64]
+BY_JOINT = ("side", "late_side", "enabled", "excluded", "articulable")
 
 
 def physx_view(source: Openable, custom_types: Sequence[str] = ()) -> PhysxView:
@@ -56,10 +57,7 @@ def _articulate(g: StageGraph, order: I64, by_path: I64) -> Articulations:
     place = np.empty(order.size, np.int64)
     place[order] = np.arange(order.size)
     graph = g.graph
-    moved = JointGraph(
-        graph.side[order], graph.enabled[order], graph.excluded[order], graph.articulable[order],
-        graph.body_enabled, graph.body_kinematic, graph.body_end,
-    )  # fmt: skip
+    moved = replace(graph, **{name: getattr(graph, name)[order] for name in BY_JOINT})
     first_last = np.argsort(by_path[g.root_path], kind="stable")[::-1]
     kind, index = g.roots.kind[first_last], g.roots.index[first_last].copy()
     joints = kind == JOINT_ROOT

@@ -67,7 +67,7 @@ def _declared(context: Context, archetype: Archetype) -> tuple[Column, ...]:
 def _type(context: Context, archetype: Archetype, name: str, column: Column) -> None:
     got = archetype.field(name).type
     want = expected_type(column)
-    if got == want or (column.array and _listed(got) and got.value_type == want.value_type):
+    if same_storage(got, want):
         return
     if pa.types.is_uint64(got) and column.semantic == col.TOKEN_ID:
         return
@@ -80,6 +80,15 @@ def _type(context: Context, archetype: Archetype, name: str, column: Column) -> 
         context.tell(
             "wrong-type", "error", archetype, name, f"{got} where {column.type} is declared; the parser cannot read it, so it counts as absent"
         )
+
+
+def same_storage(a: pa.DataType, b: pa.DataType) -> bool:
+    """Whether two column types store alike: names of list items and the width of list offsets do not matter."""
+    if pa.types.is_fixed_size_list(a) or pa.types.is_fixed_size_list(b):
+        return bool(pa.types.is_fixed_size_list(a) and pa.types.is_fixed_size_list(b)) and a.list_size == b.list_size and a.value_type == b.value_type
+    if _listed(a) or _listed(b):
+        return _listed(a) and _listed(b) and same_storage(a.value_type, b.value_type)
+    return bool(a == b)
 
 
 def _listed(t: pa.DataType) -> bool:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ovsim.check.absent import UNITS
-from ovsim.check.columns import expected_type
+from ovsim.check.columns import expected_type, same_storage
 from ovsim.check.context import Context
 from ovsim.contract import Column
 from ovsim.diagnostics import Diagnostics
@@ -94,7 +94,7 @@ def _cast(archetype: Archetype, name: str, column: Column) -> pa.Array | None:
     """The column in its contract type, when it has another number type with the same lanes and every value survives; None otherwise."""
     want, array = expected_type(column), archetype.column(name)
     got = array.type
-    if column.array or column.semantic or got == want or not _number(got) or not _number(want):
+    if column.array or column.semantic or same_storage(got, want) or not _number(got) or not _number(want):
         return None
     if (got.list_size if pa.types.is_fixed_size_list(got) else 1) != column.lanes:
         return None

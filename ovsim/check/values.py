@@ -103,6 +103,6 @@ def with_w_first(stage: Stage) -> Stage:
             if name in archetype and pa.types.is_fixed_size_list(archetype.field(name).type) and archetype.field(name).type.list_size == 4:
                 at = batch.schema.get_field_index(name)
                 q = archetype.values(name)
-                batch = batch.set_column(at, batch.schema.field(at), col.dense(np.roll(q, -1, axis=1)))  # type: ignore[arg-type]
+                batch = batch.set_column(at, batch.schema.field(at), col.dense(np.roll(q, -1, axis=1)))
         out.append(Archetype(archetype.paths, archetype.type_name, archetype.schemas, batch, archetype.provenance))
     return Stage(stage.paths, tuple(out))

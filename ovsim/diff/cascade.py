@@ -96,7 +96,7 @@ def _by_path(pair: Pair, below: Sequence[Difference]) -> dict[str, list[Differen
         for d in below:
             out.setdefault(d.path, []).append(d)
         pair.cache[key] = out
-    return pair.cache[key]  # type: ignore[no-any-return]
+    return pair.cache[key]
 
 
 def _turned_over(pair: Pair, path: str) -> bool:
@@ -144,7 +144,7 @@ def _nodes(pair: Pair, difference: Difference) -> Iterable[str]:
 def _groups(pair: Pair, below: Sequence[Difference]) -> Groups:
     key = ("groups", id(below))
     if key in pair.cache:
-        return pair.cache[key]  # type: ignore[no-any-return]
+        return pair.cache[key]
     out = Groups()
     for side in (pair.left, pair.right):
         if side.descriptors is None:
@@ -178,7 +178,7 @@ def _root_prims(side: Side) -> list[str]:
     view = getattr(side, "view", None)
     if view is None:
         return []
-    return view.descriptors.paths.path_strings(view.graph.candidates).to_pylist()  # type: ignore[no-any-return]
+    return view.descriptors.paths.path_strings(view.graph.candidates).to_pylist()
 
 
 def _order_cause(pair: Pair, difference: Difference, groups: Groups) -> str:

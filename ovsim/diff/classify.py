@@ -52,7 +52,7 @@ CASCADED = frozenset({"visiting_order", "competing_roots"})
 
 
 def classify(pair: Pair, differences: Sequence[Difference]) -> list[Difference]:
-    """The differences with their findings, in the same order. All levels of one comparison belong into one call: PhysX is explained by descriptors."""
+    """The differences with their findings, in the same order; all levels of one comparison go in one call, for descriptors explain PhysX."""
     if rulesets.apply(pair):
         return rulesets.explain(pair, differences)
     first = [d if d.level == "physx" else explain(pair, d) for d in differences]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -82,8 +83,8 @@ def _values(a: Archetype, name: str) -> tuple[np.ndarray[Any, Any], str]:
             texts = [_token(a, int(t)) for t in got.values]
         else:
             texts = got.values.tolist()
-        ends = got.offsets.tolist()
-        return objects(tuple(texts[i:j]) for i, j in zip(ends[:-1], ends[1:])), "targets" if semantic == col.RELATIONSHIP else str(field.type)
+        rows = objects(tuple(texts[i:j]) for i, j in itertools.pairwise(got.offsets.tolist()))
+        return rows, "targets" if semantic == col.RELATIONSHIP else str(field.type)
     column = contract.load().find(name)
     if got.dtype == np.uint64 and got.ndim == 1 and (semantic == col.TOKEN_ID or (column is not None and column.semantic == col.TOKEN_ID)):
         return objects(_token(a, int(t)) for t in got), "token" if semantic == col.TOKEN_ID else "string"

@@ -96,7 +96,7 @@ def _column(level: str, name: str, paths: list[str], a: FlatColumn, b: FlatColum
 
 
 def _same(a: npt.NDArray[Any], b: npt.NDArray[Any], both: npt.NDArray[np.bool_], turn: bool, tolerance: Tolerance) -> npt.NDArray[np.bool_]:
-    if a.dtype == object or b.dtype == object or a.shape != b.shape:
+    if object in (a.dtype, b.dtype) or a.shape != b.shape:
         return np.fromiter((not k or _equal(plain(x), plain(y)) for x, y, k in zip(a, b, both)), np.bool_, len(a))
     same = _near(a, b, tolerance)
     if turn and not tolerance.exact:

@@ -62,9 +62,9 @@ def _values(values: list[Any]) -> np.ndarray[Any, Any]:
     numeric = isinstance(first, float | int) and not isinstance(first, bool)
     if numeric and all(isinstance(v, float | int) for v in values):
         return np.array(values, np.float64)
-    if isinstance(first, tuple) and first and all(isinstance(v, tuple) and len(v) == len(first) for v in values):
-        if all(isinstance(x, float | int) for v in values for x in v):
-            return np.array(values, np.float64)
+    alike = isinstance(first, tuple) and len(first) > 0 and all(isinstance(v, tuple) and len(v) == len(first) for v in values)
+    if alike and all(isinstance(x, float | int) for v in values for x in v):
+        return np.array(values, np.float64)
     return objects(values)
 
 

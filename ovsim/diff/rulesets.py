@@ -32,7 +32,9 @@ def explain(pair: Pair, differences: Sequence[Difference]) -> list[Difference]:
     from consumer import rulesets as rs
 
     a, b = pair.left, pair.right
-    assert isinstance(a, ColumnSide) and isinstance(b, ColumnSide) and a.stage is not None
+    assert isinstance(a, ColumnSide)
+    assert isinstance(b, ColumnSide)
+    assert a.stage is not None
     left, right = rs.get(a.rules), rs.get(b.rules)
     found: dict[tuple[str, str, str], str] = {}
     for switch in rs.differences(left, right):

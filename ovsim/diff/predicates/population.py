@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from ovsim import contract
-from ovsim.check.columns import expected_type
+from ovsim.check.columns import expected_type, same_storage
 from ovsim.contract import FLT_MAX
 from ovsim.diff.case import Case
 from ovsim.diff.predicates.registry import predicate
+from ovsim.stage import columns as col
 
 
 @predicate(("columns", "descriptors"), r".+")
@@ -43,7 +44,7 @@ def authored_type(case: Case) -> bool:
         column = data.find(name)
         if column is not None and not column.array and name in hit[0]:
             stored = hit[0].field(name)
-            wrong = stored.type != expected_type(column) or (bool(column.semantic) and not stored.metadata)
+            wrong = not same_storage(stored.type, expected_type(column)) or (column.semantic == col.TOKEN_ID and not col.semantic(stored))
             if wrong:
                 return True
     return False
