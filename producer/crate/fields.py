@@ -42,7 +42,7 @@ PRIM_IGNORED = frozenset(
     framePrecision framesPerSecond hasOwnedSubLayers hidden kind owner playbackMode prefix primOrder propertyOrder
     providesUsdShadeConnectableAPIBehavior renderSettingsPrimPath sdrMetadata sessionOwner startFrame startTimeCode suffix timeCodesPerSecond
     uiHints variantSetChildren variantSetNames autoPlay colorConfiguration colorManagementSystem colorSpace colorSpaceConfiguration
-    isPlayable omniverse:streaming""".split()
+    isPlayable omniverse:streaming hide_in_stage_window no_delete""".split()
 )
 
 # slots of a property's fields

@@ -28,18 +28,18 @@ _TOO_DEEP = 1000  # levels of prims; deeper is left to the composed route
 
 
 class Properties(NamedTuple):
-    """Property specs of chosen prims, shapes (m,).
+    """Property specs of chosen prim rows, in the order of the rows; `count` by row, the rest by spec, shapes (m,).
 
-    `row`: prim row of the layer. `name`: token index. `relationship`: 1 or 0. `value`: field index of the default value or the target list, -1 none.
-    `samples`: 1 when time samples are authored. `path`: path index of the property.
+    `name`, `type_name`: token ids of the library (type 0: none). `field`: global field index of the default value or target list, -1 none.
+    `kind`: crate type of that value. `flags`: RELATIONSHIP, SAMPLED, ODD (an array edit).
     """
 
-    row: I32
+    count: I64
     name: I32
-    relationship: U8
-    value: I32
-    samples: U8
     type_name: I32
+    field: I32
+    kind: U8
+    flags: U8
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Layer:
     row_of: I32
     children: I32
     first: I64
-    cache: dict[int, Any] = field(default_factory=dict)
+    cache: dict[Any, Any] = field(default_factory=dict)
     kids: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def rep(self, slot: str, row: int) -> int | None:
@@ -175,84 +175,132 @@ def _prim_fields(start: I32, sets: I32, name: I32, by_token: I32, slot: I32) -> 
 
 
 @serial
-def _properties(
+def _index(spec_path: I32, spec_type: I32, parent: I32, name: I32, kind: U8, row_of: I32, weight: I64, total: I64, first: I64, out: I32) -> None:
+    """Property specs by prim row: `out[first[r]:first[r + 1]]`; `total` sums the weights of the names by row. Specs of unknown prims stay out."""
+    for step in range(2):
+        for s in range(spec_path.size):
+            if spec_type[s] != 1 and spec_type[s] != 8:
+                continue
+            p = spec_path[s]
+            if kind[p] != 3:
+                continue
+            r = row_of[parent[p]]
+            if r < 0:
+                continue
+            if step == 0:
+                total[r] += weight[name[p]]
+                first[r + 2] += 1
+            else:
+                out[first[r + 1]] = s
+                first[r + 1] += 1
+        if step == 0:
+            for r in range(2, first.size):
+                first[r] += first[r - 1]
+
+
+@serial
+def _gather(
+    rows: I32,
+    first: I64,
+    specs: I32,
     spec_path: I32,
     spec_fields: I32,
     spec_type: I32,
     sets: I32,
     field_name: I32,
+    field_rep: I64,
     by_token: I32,
-    parent: I32,
     path_name: I32,
-    kind: U8,
-    row_of: I32,
-    chosen: U8,
     keep: U8,
-    weight: I64,
-    total: I64,
+    token: I64,
+    base: int,
+    count: I64,
     out: I32,
-    samples: U8,
-) -> tuple[int, int]:
-    """Fill `out` (5, m): row, name, relationship, value, type name; returns (count, unknown token or -1). `total` sums the weights of names by row."""
+    small: U8,
+) -> tuple[int, int, int]:
+    """Fill `count`, `out` (3, m): name, type name, field, and `small` (2, m): kind, flags. Returns (m, problem, token): 1 unknown field, 2 bad type name."""
     n = 0
-    for s in range(spec_path.size):
-        t = spec_type[s]
-        if t != 1 and t != 8:
-            continue
-        p = spec_path[s]
-        if kind[p] != 3:
-            continue
-        r = row_of[parent[p]]
-        if r < 0:
-            continue
-        total[r] += weight[path_name[p]]
-        if chosen[r] == 0 or keep[path_name[p]] == 0:
-            continue
-        value = -1
-        type_name = -1
-        sampled = 0
-        at = spec_fields[s]
-        while sets[at] >= 0:
-            f = sets[at]
-            slot = by_token[field_name[f]]
-            if slot == -1:
-                return n, field_name[f]
-            if (slot == 0 and t == 1) or (slot == 1 and t == 8):
-                value = f
-            elif slot == 2:
-                sampled = 1
-            elif slot == 3:
-                type_name = f
-            at += 1
-        out[0, n] = r
-        out[1, n] = path_name[p]
-        out[2, n] = t == 8
-        out[3, n] = value
-        out[4, n] = type_name
-        samples[n] = sampled
-        n += 1
-    return n, -1
+    for i in range(rows.size):
+        start = n
+        for k in range(first[rows[i]], first[rows[i] + 1]):
+            s = specs[k]
+            name = path_name[spec_path[s]]
+            if keep[name] == 0:
+                continue
+            relation = spec_type[s] == 8
+            value, type_name, flags = -1, 0, 0
+            at = spec_fields[s]
+            while sets[at] >= 0:
+                f = sets[at]
+                slot = by_token[field_name[f]]
+                if slot == -1:
+                    return n, 1, field_name[f]
+                if (slot == 0 and not relation) or (slot == 1 and relation):
+                    value = f
+                elif slot == 2:
+                    flags |= 2
+                elif slot == 3:
+                    t = field_rep[f] & 0xFFFFFFFF
+                    if (field_rep[f] >> 48) & 0xFF != 11 or t >= token.size:
+                        return n, 2, 0
+                    type_name = token[t]
+                at += 1
+            kind = 0
+            if value >= 0:
+                kind = (field_rep[value] >> 48) & 0xFF
+                if (field_rep[value] >> 60) & 1:
+                    flags |= 4
+                value += base
+            out[0, n] = token[name]
+            out[1, n] = type_name
+            out[2, n] = value
+            small[0, n] = kind
+            small[1, n] = flags | (1 if relation else 0)
+            n += 1
+        count[i] = n - start
+    return n, 0, 0
 
 
-def properties(layer: Layer, chosen: U8, wanted: Callable[[str], bool]) -> Properties:
-    """Property specs with a `wanted` name of the rows where `chosen` is 1. `Unprovable` for fields it does not know or children lists that differ from the specs."""
+RELATION, SAMPLED, ODD = 1, 2, 4  # flags of a property
+
+
+def _property_index(layer: Layer) -> tuple[I64, I32]:
+    """Property specs by prim row; made once. `Unprovable` when a prim's list of properties differs from what is described."""
+    got = layer.cache.get("properties")
+    if got is None:
+        tables = layer.tables
+        tree = tables.paths
+        weight = _weights(len(tables.tokens))
+        total, first = np.zeros(layer.path.size, np.int64), np.zeros(layer.path.size + 2, np.int64)
+        out = np.empty(int(np.count_nonzero((tables.spec_type == ATTRIBUTE) | (tables.spec_type == RELATIONSHIP))), np.int32)
+        _index(tables.spec_path, tables.spec_type, tree.parent, tree.name, tree.kind, layer.row_of, weight, total, first, out)
+        _check_listed(layer, "properties", total, weight)
+        got = layer.cache["properties"] = (first[:-1], out)
+    return got
+
+
+def properties(layer: Layer, rows: I64, wanted: Callable[[str], bool], token: I64, base: int) -> Properties:
+    """Property specs with a `wanted` name of prim rows, names by the map `token`, fields counted from `base`.
+
+    `Unprovable` for fields it does not know or lists of properties that differ from the specs.
+    """
     tables = layer.tables
+    first, specs = _property_index(layer)
     by_token = fd.slots(tables.tokens, fd.PROPERTY_SLOT, fd.PROPERTY_IGNORED, len(tables.tokens))
-    count = int(np.count_nonzero((tables.spec_type == ATTRIBUTE) | (tables.spec_type == RELATIONSHIP)))
-    out, samples = np.empty((5, count), np.int32), np.empty(count, np.uint8)
-    weight = _weights(len(tables.tokens))
-    total = np.zeros(layer.path.size, np.int64)
     tree = tables.paths
     used = np.bincount(tree.name[tree.kind == PROPERTY], minlength=len(tables.tokens)) > 0
     keep = np.zeros(len(tables.tokens), np.uint8)
-    for token in np.flatnonzero(used).tolist():
-        keep[token] = wanted(tables.tokens[token])
-    spec = (tables.spec_path, tables.spec_fields, tables.spec_type, tables.field_sets, tables.field_name)
-    n, unknown = _properties(*spec, by_token, tree.parent, tree.name, tree.kind, layer.row_of, chosen, keep, weight, total, out, samples)
-    if unknown >= 0:
-        raise Unprovable(f"the property field {tables.tokens[unknown]!r} is not known to it")
-    _check_listed(layer, "properties", total, weight)
-    return Properties(out[0, :n], out[1, :n], out[2, :n].astype(np.uint8), out[3, :n], samples[:n], out[4, :n])
+    for t in np.flatnonzero(used).tolist():
+        keep[t] = wanted(tables.tokens[t])
+    most = int((first[rows + 1] - first[rows]).sum())
+    count, out, small = np.empty(rows.size, np.int64), np.empty((3, most), np.int32), np.empty((2, most), np.uint8)
+    spec = (tables.spec_path, tables.spec_fields, tables.spec_type, tables.field_sets, tables.field_name, tables.field_rep.view(np.int64))
+    n, problem, culprit = _gather(rows.astype(np.int32), first, specs, *spec, by_token, tree.name, keep, token, base, count, out, small)
+    if problem == 1:
+        raise Unprovable(f"the property field {tables.tokens[culprit]!r} is not known to it")
+    if problem == 2:
+        raise CrateError("a property's type name is no token of its file")
+    return Properties(count, out[0, :n], out[1, :n], out[2, :n], small[0, :n], small[1, :n])
 
 
 def check_children(layer: Layer) -> None:

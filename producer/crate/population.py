@@ -146,13 +146,12 @@ class _Population:
         if not any(is_binding(t) for layer in self.library.layers for t in layer.tables.tokens):
             return
         walked = (self.states & opinions.WALKED) != 0
-        stacks = np.zeros(self.space.first.size - 1, bool)
-        stacks[self.space.stack[walked]] = True
-        found = en.read(self.library, self.space, stacks, is_binding)
-        physics = found.stack[found.name == self.paths.find_token(PHYSICS_BINDING)]
+        found = en.read(self.library, self.space, self._stacks(walked), is_binding)
+        stack = np.repeat(found.stacks, np.diff(found.first))
+        physics = stack[found.name == self.paths.find_token(PHYSICS_BINDING)]
         if (np.isin(self.space.stack, physics) & walked & ~members).any():
             raise Unprovable("a prim outside of the physics set binds a physics material")
-        below = (np.isin(self.space.stack, found.stack) & walked).astype(np.int64)
+        below = (np.isin(self.space.stack, stack) & walked).astype(np.int64)
         _inherit_owner(self.space.parent, below)
         consumes = np.array([population().consumes_material(k.schemas) for k in self.kinds[::3]], bool)
         if (members & consumes[self.kind_of] & (below > 0)).any():
@@ -237,10 +236,14 @@ class _Population:
         prims = np.flatnonzero(chosen)
         if not prims.size:
             return np.empty(0, np.int64)
-        stacks = np.zeros(self.space.first.size - 1, bool)
-        stacks[self.space.stack[prims]] = True
-        entries = en.read(self.library, self.space, stacks, self._wanted)
+        entries = en.read(self.library, self.space, self._stacks(prims), self._wanted)
         return self.reader.read(Rows(prims, kinds[self.kind_of[prims]], self.kinds, self.instances[prims]), entries)
+
+    def _stacks(self, prims: I64 | Bool) -> I64:
+        """Distinct stacks of prims, ascending."""
+        used = np.zeros(self.space.first.size - 1, bool)
+        used[self.space.stack[prims]] = True
+        return np.flatnonzero(used)
 
     def _ancestors(self, below: Bool) -> None:
         """Every ancestor of a row, and every instance root of a published prototype with its ancestors."""

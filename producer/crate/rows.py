@@ -17,7 +17,7 @@ from producer.crate import reps as rp
 from producer.crate import transforms
 from producer.crate.entries import Entries
 from producer.crate.errors import Unprovable
-from producer.crate.jit import serial
+from producer.crate.grouping import Group, groups
 from producer.crate.kinds import crate_type
 from producer.crate.library import Library
 from producer.crate.namespace import Namespace
@@ -31,7 +31,6 @@ from producer.selection import Role
 from producer.values import BOOL, MATRIX, PATH, RELATIONSHIP, TYPES
 
 I64 = npt.NDArray[np.int64]
-U64 = npt.NDArray[np.uint64]
 OP_PREFIX = "xformOp"
 _IDENTITY = tuple(np.eye(4).reshape(-1).tolist())
 _STATES = (provenance.DEFAULT, provenance.SAMPLES, provenance.EMPTY, provenance.BLOCKED, provenance.HIDDEN)
@@ -44,18 +43,6 @@ class Rows(NamedTuple):
     kind: I64
     kinds: list[RowKind]
     prototype: I64
-
-
-class _Group(NamedTuple):
-    """Rows of one kind whose stacks author the same properties: prims (n,), `spread` (n,) to distinct stacks, `at` (names, u) entry numbers."""
-
-    kind: RowKind
-    prims: I64
-    prototype: I64
-    spread: I64 | slice
-    slots: dict[int, int]
-    at: I64
-    first: slice
 
 
 class RowReader:
@@ -80,94 +67,67 @@ class RowReader:
         self._order = library.paths.token(OP_ORDER)
 
     def read(self, rows: Rows, entries: Entries) -> I64:
-        """Read rows; returns the composed prims that their published relationships target (with repetitions)."""
+        """Read rows, whose stacks all have entries; returns the composed prims that their published relationships target (with repetitions)."""
+        position = np.empty(self._space.first.size - 1, np.int64)
+        position[entries.stacks] = np.arange(entries.stacks.size)
+        order, self._orders = self._op_orders(entries)
+        stack = position[self._space.stack[rows.prim]]
         hops: list[I64] = [np.empty(0, np.int64)]
-        for group in self._groups(rows, entries):
-            hops.append(self._read(group, entries))
+        for group in groups(entries, stack, rows.kind, (rows.prototype > 0).astype(np.int64), order, self._library.paths.token_count):
+            hops.append(self._read(group, rows, entries, int(order[group.stacks[0]])))
         return np.concatenate(hops)
 
-    # -- grouping ------------------------------------------------------------------------------------------------------
-
-    def _groups(self, rows: Rows, entries: Entries) -> list[_Group]:
-        stacks, stack_of = np.unique(self._space.stack[rows.prim], return_inverse=True)
-        stack_of = stack_of.reshape(-1)
-        low = np.searchsorted(entries.stack, stacks)
-        count = np.searchsorted(entries.stack, stacks, "right") - low
-        signature = self._signatures(entries, low, count)
-        key = np.stack([rows.kind, (rows.prototype > 0).astype(np.int64), signature[stack_of]])
-        order = np.lexsort(key)
-        new = np.ones(order.size, bool)
-        new[1:] = (key[:, order[1:]] != key[:, order[:-1]]).any(axis=0)
-        bounds = np.append(np.flatnonzero(new), order.size)
-        out = []
-        names, local = np.unique(entries.name, return_inverse=True)
-        local = local.reshape(-1)
-        for lo, hi in zip(bounds[:-1].tolist(), bounds[1:].tolist()):
-            mine = np.sort(order[lo:hi])
-            used, spread = np.unique(stack_of[mine], return_inverse=True)
-            spread = spread.reshape(-1)
-            first = slice(int(low[used[0]]), int(low[used[0]] + count[used[0]]))
-            at = self._matrix(entries, local, names.size, low[used], count[used], first)
-            slots = {int(n): i for i, n in enumerate(entries.name[first])}
-            whole: I64 | slice = slice(None) if used.size == mine.size and (spread == np.arange(mine.size)).all() else spread
-            out.append(_Group(rows.kinds[int(rows.kind[mine[0]])], rows.prim[mine], rows.prototype[mine], whole, slots, at, first))
-        return out
-
-    def _signatures(self, entries: Entries, low: I64, count: I64) -> I64:
-        """Fingerprints of what stacks author: names, types, states (checked exactly by `_matrix`)."""
-        reps = np.where(entries.field >= 0, self._library.rep[np.maximum(entries.field, 0)], np.uint64(0))
-        word = entries.name.astype(np.uint64) << np.uint64(32) ^ entries.type_name.astype(np.uint64) << np.uint64(8) ^ entries.state.astype(np.uint64)
-        word ^= rp.types(reps).astype(np.uint64) << np.uint64(56) ^ entries.relationship.astype(np.uint64) << np.uint64(7)
-        if self._order in entries.name:  # another order of ops is another kind of row
-            ops = entries.name == self._order
-            word[ops] ^= _mixed(reps[ops])
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(word))])
-        return (sums[low + count] - sums[low]).view(np.int64)
-
-    def _matrix(self, entries: Entries, local: I64, names: int, low: I64, count: I64, first: slice) -> I64:
-        """Entry numbers by name and stack, shape (names of the first stack, u)."""
-        slot = np.full(names, -1, np.int64)
-        slot[local[first]] = np.arange(first.stop - first.start)
-        at = np.full((first.stop - first.start, low.size), -1, np.int64)
-        if int(_fill(low, count, local, slot, at)) >= 0:
-            raise Unprovable("a prim describes a property twice")
-        return at
+    def _op_orders(self, entries: Entries) -> tuple[I64, list[list[str]]]:
+        """By stack a number of its order of transform ops, 0 without a value, and the orders by number."""
+        out = np.zeros(entries.stacks.size, np.int64)
+        at = np.flatnonzero((entries.name == self._order) & (entries.state == en.DEFAULT) & (entries.relationship == 0))
+        field = entries.field[at].astype(np.int64)
+        known: dict[tuple[str, ...], int] = {(): 0}
+        by_entry = np.empty(at.size, np.int64)
+        for _, mine in self._library.by_layer(field):
+            reps, inverse = np.unique(self._library.rep[field[mine]], return_inverse=True)
+            sample = np.zeros(reps.size, np.int64)
+            sample[inverse.reshape(-1)] = field[mine]
+            numbers = np.array([known.setdefault(tuple(self._op_order(int(f))), len(known)) for f in sample], np.int64)
+            by_entry[mine] = numbers[inverse.reshape(-1)]
+        out[np.searchsorted(entries.first, at, "right") - 1] = by_entry
+        return out, [list(k) for k in known]
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
-    def _read(self, group: _Group, entries: Entries) -> I64:
-        authored, names = self._authored(group, entries)
-        plan = self._planner.plan(group.kind, authored)
+    def _read(self, group: Group, rows: Rows, entries: Entries, order: int) -> I64:
+        kind, prims, prototype = rows.kinds[int(rows.kind[group.rows[0]])], rows.prim[group.rows], rows.prototype[group.rows]
+        authored, names = self._authored(kind, group, entries)
+        plan = self._planner.plan(kind, authored)
         cells = {n: Cells(c.type, c.value, c.provenance, True) for n, c in plan.constants.items()}
         hops = []
         for name, usd_type in plan.read.items():
-            cells[name] = Cells(TYPES[usd_type], self._values(group, entries, names[name], usd_type), AUTHORED)
+            cells[name] = Cells(TYPES[usd_type], self._values(group.field[names[name]], group.spread, usd_type), AUTHORED)
         for name in plan.relationships:
-            column, found = self._targets.column(entries, group.at[names[name]], group.prims, group.spread)
+            column, found = self._targets.column(entries, group.entries(entries, names[name]), prims, group.spread)
             cells[name] = Cells(RELATIONSHIP, column, AUTHORED)
             hops.append(found[found >= 0])
-        if self._planner.schemas.facts(group.kind.type_name).is_xformable:
-            cells |= self._transforms(group, entries)
-        if group.prims.size and group.prototype[0]:
-            cells[instances.COLUMN] = Cells(PATH, group.prototype.astype(np.uint64), DERIVED)
-        self._note_wrong(group, authored)
-        ids = self._targets.path_of[group.prims].astype(np.uint64)
-        self._assembler.add(group.kind.type_name or UNTYPED, group.kind.schemas, ids, cells)
+        if self._planner.schemas.facts(kind.type_name).is_xformable:
+            cells |= self._transforms(kind.role, group, entries, self._orders[order])
+        if prototype[0]:
+            cells[instances.COLUMN] = Cells(PATH, prototype.astype(np.uint64), DERIVED)
+        self._note_wrong(kind, prims, authored)
+        ids = self._targets.path_of[prims].astype(np.uint64)
+        self._assembler.add(kind.type_name or UNTYPED, kind.schemas, ids, cells)
         return np.concatenate(hops) if hops else np.empty(0, np.int64)
 
-    def _authored(self, group: _Group, entries: Entries) -> tuple[dict[str, Authored], dict[str, int]]:
+    def _authored(self, kind: RowKind, group: Group, entries: Entries) -> tuple[dict[str, Authored], dict[str, int]]:
         """What the plan asks for, and the slot of each name."""
-        kind, planner = group.kind, self._planner
+        planner = self._planner
         out: dict[str, Authored] = {}
         slots: dict[str, int] = {}
         if kind.role == Role.ANCESTOR:
             return out, slots
         declared, derivable = planner.declared(kind), planner.derivable(kind)
-        for token, slot in group.slots.items():
-            name = self._text(token)
+        for slot, e in enumerate(range(group.first.start, group.first.stop)):
+            name = self._text(int(entries.name[e]))
             if not (name in derivable or planner.publishes_binding(kind, name) or planner.publishes(kind, name)):
                 continue
-            e = int(group.at[slot, 0])
             is_relation = bool(entries.relationship[e])
             own = declared.get(name)
             if own is not None and (own.type == "") != is_relation:
@@ -183,9 +143,9 @@ class RowReader:
             slots[name] = slot
         return out, slots
 
-    def _values(self, group: _Group, entries: Entries, slot: int, usd_type: str) -> Any:
-        """Column storage of an attribute, one value a row."""
-        fields = entries.field[group.at[slot]]
+    def _values(self, field: npt.NDArray[np.int32], spread: I64 | slice, usd_type: str) -> Any:
+        """Column storage of an attribute with fields (u,), one value a row."""
+        fields = field.astype(np.int64)
         want = crate_type(usd_type)
         reps = self._library.rep[fields]
         if want is None or TYPES[usd_type].kind == "asset":
@@ -194,10 +154,10 @@ class RowReader:
         if (rp.types(reps) != kind).any() or (rp.flagged(reps, rp.ARRAY) != is_array).any():
             raise Unprovable(f"a value is not of the type {usd_type} that its attribute has")
         if is_array:
-            return self._arrays(fields, kind, usd_type, group.spread)
+            return self._arrays(fields, kind, usd_type, spread)
         values = self._library.values(fields, kind)
         dtype = TYPES[usd_type].dtype
-        return values[group.spread] if values.dtype == np.dtype(dtype) else values.astype(dtype)[group.spread]
+        return (values if values.dtype == np.dtype(dtype) else values.astype(dtype))[spread]
 
     def _arrays(self, fields: I64, kind: int, usd_type: str, spread: I64 | slice) -> Ragged:
         type_ = TYPES[usd_type]
@@ -223,30 +183,28 @@ class RowReader:
 
     # -- transforms ----------------------------------------------------------------------------------------------------
 
-    def _transforms(self, group: _Group, entries: Entries) -> dict[str, Cells]:
+    def _transforms(self, role: Role, group: Group, entries: Entries, order: list[str]) -> dict[str, Cells]:
         """`omni:xform` (n, 16) and `omni:resetXformStack` (rule 2)."""
-        slot = group.slots.get(self._order)
-        if slot is None:
-            code = AUTHORED if group.kind.role == Role.ANCESTOR else FALLBACK
+        slots = {int(n): i for i, n in enumerate(entries.name[group.first])}
+        if self._order not in slots:
+            code = AUTHORED if role == Role.ANCESTOR else FALLBACK
             return {XFORM: Cells(MATRIX, _IDENTITY, code, True), RESET: Cells(BOOL, 0, code, True)}
-        e = group.at[slot]
-        order = self._op_order(entries, int(e[0])) if entries.state[e[0]] == en.DEFAULT else []
         ops, resets = transforms.parse(order)
         values: dict[str, tuple[str, npt.NDArray[Any]]] = {}
         for op in ops:
-            token = self._library.paths.find_token(op.attribute)
-            if token not in group.slots:
+            slot = slots.get(self._library.paths.find_token(op.attribute))
+            if slot is None:
                 raise Unprovable(f"{op.attribute} stands in an order but is not authored")
-            which = group.at[group.slots[token]]
-            if entries.relationship[which[0]]:
+            e = group.first.start + slot
+            if entries.relationship[e]:
                 raise Unprovable(f"{op.attribute} is a relationship")
-            if entries.state[which[0]] == en.DEFAULT:
-                values[op.attribute] = self._numbers(entries.field[which])
-        matrix = transforms.compose(ops, values, e.size)[group.spread]
+            if entries.state[e] == en.DEFAULT:
+                values[op.attribute] = self._numbers(group.field[slot].astype(np.int64))
+        matrix = transforms.compose(ops, values, group.stacks.size)[group.spread]
         return {XFORM: Cells(MATRIX, matrix, AUTHORED), RESET: Cells(BOOL, int(resets), AUTHORED, True)}
 
-    def _op_order(self, entries: Entries, entry: int) -> list[str]:
-        layer, rep = self._library.field_owner(int(entries.field[entry]))
+    def _op_order(self, field: int) -> list[str]:
+        layer, rep = self._library.field_owner(field)
         if (rep >> 48) & 0xFF != rp.TOKEN or not rep & int(rp.ARRAY):
             raise Unprovable("an xformOpOrder is no array of tokens")
         return layer.decoder.texts(rep)
@@ -258,32 +216,10 @@ class RowReader:
             raise Unprovable("the value of a transform op is no number, vector, quaternion or matrix")
         return FIXED[kind].name, self._library.values(fields, kind)
 
-    def _note_wrong(self, group: _Group, authored: Mapping[str, Authored]) -> None:
-        declared = self._planner.declared(group.kind)
+    def _note_wrong(self, kind: RowKind, prims: I64, authored: Mapping[str, Authored]) -> None:
+        declared = self._planner.declared(kind)
         for name, prop in authored.items():
             own = declared.get(name)
             if own is not None and own.type and prop.type != own.type:
-                for path in self._library.paths.path_strings(self._targets.path_of[group.prims]).to_pylist():
+                for path in self._library.paths.path_strings(self._targets.path_of[prims]).to_pylist():
                     note_wrong(self._diagnostics, path, name, prop.type, own.type)
-
-
-@serial
-def _fill(low: I64, count: I64, name: I64, slot: I64, at: I64) -> int:
-    """Fill `at` (slots, u); returns the first stack whose entries are not exactly one a slot, -1 when all are."""
-    for u in range(low.size):
-        if count[u] != at.shape[0]:
-            return u
-        for e in range(low[u], low[u] + count[u]):
-            s = slot[name[e]]
-            if s < 0 or at[s, u] >= 0:
-                return u
-            at[s, u] = e
-    return -1
-
-
-def _mixed(words: U64) -> U64:
-    """Well mixed 64-bit words (the finaliser of splitmix64)."""
-    x = words + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

@@ -96,7 +96,7 @@ class Targets:
     def _decode(self, entries: Entries, at: I64) -> tuple[I64, I64, I64, I64]:
         """Counts a row (u,), and layer number, path index, rules of every item."""
         library, space = self.library, self.space
-        field, site = entries.field[at], entries.site[at]
+        field, site = entries.field[at].astype(np.int64), entries.site[at].astype(np.int64)
         count = np.empty(at.size, np.int64)
         pieces: list[tuple[I64, I64]] = []  # (rows, items) of the simple ones
         for number, mine in library.by_layer(field):
