@@ -23,13 +23,12 @@ ELECT = 0  # the root prim names no root: one is elected in each component below
 class JointGraph:
     """n joints in joint order over m bodies in path order.
 
-    side (n, 2) int64: body index, `graph.NONE` or `graph.STATIC`, and late_side, the same when the base body of a root joint is sought; enabled, excluded, articulable (n,) uint8, the last 0 for types that no
+    side (n, 2) int64: body index, `graph.NONE` or `graph.STATIC`; enabled, excluded, articulable (n,) uint8, the last 0 for types that no
     articulation can hold (distance, gear, rack, custom); body_enabled, body_kinematic (m,) uint8; body_end (m,) int64: the bodies of index
     b to body_end[b] - 1 are body b and those below it in the namespace.
     """
 
     side: I64
-    late_side: I64
     enabled: U8
     excluded: U8
     articulable: U8
@@ -87,7 +86,6 @@ def articulate(graph: JointGraph, roots: Roots, visit_rank: npt.ArrayLike = ()) 
     return Articulations(
         *_articulate(
             _c(graph.side, np.int64).reshape(-1, 2),
-            _c(graph.late_side, np.int64).reshape(-1, 2),
             _c(graph.enabled, np.uint8),
             _c(graph.excluded, np.uint8),
             _c(graph.articulable, np.uint8),
@@ -110,7 +108,6 @@ def _c(a: npt.ArrayLike, dtype: type) -> npt.NDArray[np.generic]:
 @serial
 def _articulate(
     side: I64,
-    late_side: I64,
     enabled: U8,
     excluded: U8,
     articulable: U8,
@@ -184,7 +181,7 @@ def _articulate(
                 if not enabled[j] or not bd.member(side, j, component, in_vector, i):
                     key_result[i] = bd.ROOT_NOT_IN_GRAPH
                     continue
-                base, anchor, key_result[i] = bd.base_of_joint(j, late_side, body_enabled)
+                base, anchor, key_result[i] = bd.base_of_joint(j, side, body_enabled)
                 if key_result[i] != bd.BUILT:
                     continue
                 if taken[base] >= 0 or not body_enabled[base]:

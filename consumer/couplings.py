@@ -11,7 +11,7 @@ from numba import prange
 
 from consumer.blocks import JointBlock
 from consumer.columns import ColumnReader
-from consumer.jit import kernel
+from consumer.jit import kernel, serial
 from ovsim.contract.joints import GEAR, RACK
 
 Array = npt.NDArray[Any]
@@ -49,14 +49,24 @@ def fill_couplings(block: JointBlock, rows: Array, reader: ColumnReader) -> None
 def derive_bodies(blocks: Sequence[JointBlock], path_count: int) -> None:
     """Give each side of a gear or rack joint that resolves to no body the body of the joint it couples there: its body1 if there is one, else body0.
 
-    Side by side, as observed; a coupled path that is no joint row gives no body.
+    Side by side and in joint order, as observed: a coupled gear or rack counts when it comes earlier, with the bodies that it got itself. A coupled
+    path that is no joint row gives no body.
     """
-    needy = [b for b in blocks if b.type_name in COUPLED and np.any((b.body == 0) & (b.coupled != 0))]
-    if not needy:
+    if not any(b.type_name in COUPLED and np.any((b.body == 0) & (b.coupled != 0)) for b in blocks):
         return
     body_of_joint = np.zeros(path_count, np.uint64)
     for block in blocks:
-        if block.type_name not in COUPLED:
+        if block.type_name in COUPLED:
+            derive_in_order(block.path, block.body, block.coupled, body_of_joint)
+        else:
             body_of_joint[block.path] = np.where(block.body[:, 1] != 0, block.body[:, 1], block.body[:, 0])
-    for block in needy:
-        np.copyto(block.body, body_of_joint[block.coupled], where=block.body == 0)
+
+
+@serial
+def derive_in_order(path: Array, body: Array, coupled: Array, body_of_joint: Array) -> None:
+    """Fill the missing sides of `body` (n, 2) row by row and record each row's own body for the rows that follow."""
+    for i in range(path.size):
+        for k in range(2):
+            if body[i, k] == 0:
+                body[i, k] = body_of_joint[coupled[i, k]]
+        body_of_joint[path[i]] = body[i, 1] if body[i, 1] != 0 else body[i, 0]

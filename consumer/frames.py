@@ -72,7 +72,7 @@ def origin(world: F64, slot: int) -> Vec3:
 def reanchor(t: Vec3, q: Quat, world: F64, rel: int, body: int) -> tuple[Vec3, Quat]:
     """The frame (t, q) of target slot `rel`, as a frame of body slot `body` (0 = world) before the body scale is baked in (spec 4.3).
 
-    A body matrix that cannot be inverted counts as the identity (observed).
+    A body matrix that cannot be inverted counts as the identity, and a frame that holds an infinity or NaN becomes the identity (observed).
     """
     # target relative to body first: a large world offset that both share cancels before the frame comes in
     between = basis(world, rel)
@@ -85,6 +85,11 @@ def reanchor(t: Vec3, q: Quat, world: F64, rel: int, body: int) -> tuple[Vec3, Q
             offset = transform((offset[0] - home[0], offset[1] - home[1], offset[2] - home[2]), back)
     at = transform(t, between)
     turned = multiply(rotation(q), between)
+    total = at[0] + at[1] + at[2]
+    for lane in turned:
+        total += lane
+    if not np.isfinite(total):
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
     _, pure = decompose(turned)
     return (at[0] + offset[0], at[1] + offset[1], at[2] + offset[2]), quaternion(pure)
 

@@ -15,7 +15,7 @@ from consumer.columns import ColumnReader
 from consumer.election import BODY_ROOT, JOINT_ROOT
 from consumer.graph import NONE, STATIC
 from consumer.jit import serial
-from ovsim.contract.joints import D6, FIXED, GEAR, PRISMATIC, RACK, REVOLUTE, SPHERICAL
+from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import Stage
 
@@ -33,7 +33,7 @@ REFUSALS = ("", "nested-root", "root-switched-off", "root-on-disabled-body", "ro
 class StageGraph:
     """Index arrays with the paths behind them.
 
-    path (n,), side_path (n, 2) uint64 in joint order, the latter with late bodies; type_index, row (n,): block and row of a joint; body_path (m,) uint64 in path order, body_at
+    path (n,), side_path (n, 2) uint64 in joint order; type_index, row (n,): block and row of a joint; body_path (m,) uint64 in path order, body_at
     by path id (-1 none); joint_at by path id; prototype by path id, uint8; candidates (c,) root prims in path order with refusal (c,) uint8;
     root_path (k,) the accepted ones, as in `roots`.
     """
@@ -75,10 +75,8 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
     joint_at = np.full(paths.path_count, NONE, np.int64)
     joint_at[path[outside]] = np.flatnonzero(outside)
     articulable = np.array([b.type_name in ARTICULABLE for b in blocks], np.uint8)[type_index] if blocks else np.empty(0, np.uint8)
-    late_path = late_bodies(descriptors, side_path, joint_at)
     graph = JointGraph(
         body_at[side_path],
-        body_at[late_path],
         cat("enabled", np.uint8) & outside,
         cat("excluded", np.uint8),
         articulable,
@@ -106,7 +104,7 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
     end = np.searchsorted(body_rank, last[base], "right")
     roots = Roots(kind.astype(np.int64), index.astype(np.int64), begin.astype(np.int64), end.astype(np.int64))
     return StageGraph(
-        graph, roots, path, late_path, type_index, row, body_path, body_at, joint_at, prototype, candidates, refusal, candidates[keep]
+        graph, roots, path, side_path, type_index, row, body_path, body_at, joint_at, prototype, candidates, refusal, candidates[keep]
     )  # fmt: skip
 
 
@@ -129,27 +127,6 @@ def _candidates(stage: Stage, prototype: Array, ranks: Array) -> tuple[Array, Ar
     path, is_off = path[keep], is_off[keep]
     order = np.argsort(ranks[path], kind="stable")
     return path[order], is_off[order]
-
-
-def late_bodies(descriptors: Descriptors, side_path: Array, joint_at: Array) -> Array:
-    """Bodies (n, 2) that a gear or rack without one takes from a gear or rack that it couples, body1 before body0.
-
-    Observed: the graph does not see them yet, the building of articulations and the creation of joints do.
-    """
-    out = side_path
-    start = 0
-    for b in descriptors.blocks:
-        if b.type_name in (GEAR, RACK):
-            needy = np.flatnonzero(((b.body == 0) & (b.coupled != 0)).any(axis=1))
-            for i in needy.tolist():
-                for k in range(2):
-                    j = joint_at[b.coupled[i, k]]
-                    if b.body[i, k] == 0 and b.coupled[i, k] != 0 and j >= 0:
-                        if out is side_path:
-                            out = side_path.copy()
-                        out[start + i, k] = out[j, 1] or out[j, 0]
-        start += len(b)
-    return out
 
 
 @serial

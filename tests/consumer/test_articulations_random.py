@@ -25,7 +25,6 @@ def arrays(w: World) -> tuple[JointGraph, Roots, list[str], list[str]]:
     state = [w.bodies[b] for b in body_list]
     graph = JointGraph(
         side,
-        side,
         flag("enabled"),
         flag("excluded"),
         np.array([j.type not in UNSUPPORTED_TYPES for j in w.joints], np.uint8),
@@ -141,7 +140,7 @@ def test_hostile_sizes_finish() -> None:
 
     def run(side: np.ndarray, bodies: int, starts: np.ndarray, ends: np.ndarray) -> Articulations:
         k = len(side)
-        graph = JointGraph(side, side, ones(k), zeros(k), ones(k), ones(bodies), zeros(bodies), np.arange(1, bodies + 1))
+        graph = JointGraph(side, ones(k), zeros(k), ones(k), ones(bodies), zeros(bodies), np.arange(1, bodies + 1))
         return articulate(graph, Roots(np.zeros(len(starts)), np.full(len(starts), NONE), starts, ends))
 
     zero, i = np.zeros(1, np.int64), np.arange(n)

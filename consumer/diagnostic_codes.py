@@ -1,0 +1,182 @@
+"""Every diagnostic code of the PhysX view in one table: severity, meaning, what to do. The documentation is generated from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class Code:
+    """severity: one of `ovsim.diagnostics.SEVERITIES`; real: what the real runtime does, "error", "warning" or "silent"; column "" = the prim."""
+
+    severity: str
+    real: str
+    meaning: str
+    remedy: str
+    column: str = ""
+
+
+def _code(severity: str, real: str, meaning: str, remedy: str, column: str = "") -> Code:
+    return Code(severity, real, meaning, remedy, column)
+
+
+_E, _W, _I = "error", "warning", "info"
+
+CODES: MappingProxyType[str, Code] = MappingProxyType(
+    {
+        # joints that do not exist
+        "joint-disabled": _code(_I, "silent", "the joint is disabled, so it is not created", "enable it", "physics:jointEnabled"),
+        "no-bodies": _code(_E, "error", "neither side has an actor, so no joint results", "give at least one body", "physics:body0"),
+        "static-bodies": _code(
+            _E, "error", "no side is a dynamic body, so no joint results", "make one body dynamic: enabled and not kinematic", "physics:body0"
+        ),
+        "same-body": _code(_E, "error", "both sides are the same body, so no joint results", "target two bodies", "physics:body1"),
+        "invalid-frame": _code(
+            _E, "error", "a local frame is zero or not finite, so no joint results", "author finite positions and unit quaternions", "physics:localRot0"
+        ),
+        "closed-loop": _code(
+            _E,
+            "error",
+            "the joint closes a loop of its articulation and vanishes",
+            "exclude one joint of the loop from the articulation",
+            "physics:excludeFromArticulation",
+        ),
+        "lost-root-joint": _code(
+            _W,
+            "silent",
+            "the joint was consumed as the root of an articulation whose base body already belongs to another one, and vanishes",
+            "let one root API reach each body",
+        ),
+        "below-prototype": _code(
+            _W,
+            "silent",
+            "the joint lies below a prototype of a native instance or below a point instancer, where nothing is created",
+            "turn instancing off for prims that hold joints",
+        ),
+        "gear-hinge-elsewhere": _code(
+            _E, "error", "a coupled articulation joint touches neither body of this joint, so no joint results", "couple joints of these bodies"
+        ),
+        "custom-joint": _code(_I, "silent", "what a registered custom joint becomes is up to its plug-in and not known here", "none"),
+        # articulations and their roots
+        "nested-root": _code(_E, "error", "a root API above this one already holds, so this one is ignored", "keep one root API a robot"),
+        "root-switched-off": _code(
+            _I,
+            "silent",
+            "the articulation is switched off: everything below is plain bodies and standalone joints",
+            "enable it",
+            "physxArticulation:articulationEnabled",
+        ),
+        "root-on-disabled-body": _code(
+            _W, "warning", "the root API sits on a disabled body and is ignored", "enable the body", "physics:rigidBodyEnabled"
+        ),
+        "root-on-kinematic-body": _code(
+            _W, "warning", "the root API sits on a kinematic body and is ignored", "make the body dynamic", "physics:kinematicEnabled"
+        ),
+        "root-joint-without-bodies": _code(_W, "silent", "the root API sits on a joint without bodies, so there is no articulation", "give it a body"),
+        "root-joint-between-bodies": _code(
+            _W,
+            "silent",
+            "the root API sits on a joint with two bodies, which is no fixed base, and no body below it: there is no articulation",
+            "put the API on a joint to the world, on a body, or on a prim above the robot",
+        ),
+        "empty-root": _code(_W, "silent", "no articulation results from this root API", "put it on or above the bodies of a robot"),
+        "kinematic-anchor": _code(
+            _E,
+            "error",
+            "the elected root joint ties the robot to a kinematic body, so no articulation results",
+            "exclude the joint from the articulation or anchor the robot to the world",
+            "physics:excludeFromArticulation",
+        ),
+        "base-taken": _code(
+            _W, "silent", "the bodies of this root already belong to the articulation of another root API", "keep one root API a robot"
+        ),
+        "standalone-anchor": _code(
+            _W,
+            "silent",
+            "the weld to the world stays a standalone joint because the root API sits on the body: the base is not fixed",
+            "put the root API on this joint or on a prim above the robot",
+        ),
+        "unsupported-in-articulation": _code(
+            _W,
+            "error",
+            "an articulation cannot hold a joint of this type; it becomes a standalone joint",
+            "exclude it from the articulation",
+            "physics:excludeFromArticulation",
+        ),
+        "parallel-joint": _code(
+            _W, "warning", "another joint already ties these two links; this one becomes a standalone joint", "exclude it from the articulation"
+        ),
+        # bodies and targets
+        "dead-target": _code(
+            _W, "silent", "a target resolves to no body, so that side is the world", "target a body or something below one", "physics:body0"
+        ),
+        "kinematic-link": _code(_W, "silent", "a kinematic body became an ordinary articulation link", "make it dynamic", "physics:kinematicEnabled"),
+        "target-without-row": _code(
+            _W,
+            "silent",
+            "the target has no row, so its own transform counts as identity and is lost",
+            "target a published prim: a body, a collider or an ancestor of one",
+            "physics:body0",
+        ),
+        "disjoint-frames": _code(
+            _W, "warning", "the two joint frames do not meet in the world, so the bodies snap together", "check localPos and localRot"
+        ),
+        # limits
+        "invalid-limit": _code(
+            _E,
+            "error",
+            "PhysX refuses the limit: a standalone joint keeps the default range, an articulation axis is locked at zero",
+            "author finite ordered bounds within its range and a restitution within [0, 1]",
+        ),
+        "one-sided-limit": _code(_W, "silent", "only one bound of the limit is finite", "author both bounds"),
+        "reversed-limit": _code(_W, "silent", "the lower bound lies above the upper one, which does not lock this joint", "swap the bounds"),
+        "clamped-limit": _code(_W, "warning", "a bound was clamped: a revolute joint to half a turn, a twist to a turn", "author a bound within the range"),
+        "half-pyramid": _code(
+            _W, "warning", "one swing is limited and the other is not: the missing half of the pyramid is [0, 0]", "limit or lock both swings"
+        ),
+        "distance-minimum-ignored": _code(
+            _W, "warning", "the distance limit of a D6 has no minimum; the authored one is ignored", "use a distance joint", "limit:distance:physics:low"
+        ),
+        "limit-tuning-ignored": _code(_W, "warning", "an articulation ignores restitution, bounce, stiffness and damping of a limit", "remove PhysxLimitAPI"),
+        "invalid-distance": _code(_E, "error", "a distance or its spring is not finite and is refused", "author finite values", "physics:maxDistance"),
+        # drives, states, properties
+        "invalid-drive": _code(_E, "error", "a drive with negative or non-finite gains or force limit is refused", "author values >= 0"),
+        "invalid-drive-target": _code(_E, "error", "a drive target is out of range or not finite and is refused", "author a target within range"),
+        "invalid-envelope": _code(_E, "error", "a negative or NaN envelope parameter or force limit refuses the whole drive", "author values >= 0"),
+        "invalid-state": _code(_E, "error", "an initial joint state is out of range or not finite and is refused", "author a state within range"),
+        "invalid-friction": _code(
+            _E,
+            "error",
+            "the dynamic friction effort exceeds the static one, so all friction of the axis stays 0",
+            "author static >= dynamic",
+        ),
+        "drive-target-wrapped": _code(_W, "warning", "a target of a turn or more on an unlimited revolute joint is reduced by whole turns", "limit the joint"),
+        "linear-motion-locked": _code(
+            _W, "warning", "a D6 in an articulation has its linear axes locked whatever its limits say", "lock transX, transY and transZ"
+        ),
+        "linear-drive-ignored": _code(_W, "warning", "a D6 in an articulation ignores linear drives", "use a prismatic joint"),
+        "linear-state-ignored": _code(_W, "warning", "a D6 in an articulation ignores linear states", "use a prismatic joint"),
+        "collision-ignored": _code(_W, "warning", "an articulation joint ignores collisionEnabled", "use filtered pairs", "physics:collisionEnabled"),
+        "break-ignored": _code(_W, "silent", "an articulation joint cannot break", "exclude it from the articulation", "physics:breakForce"),
+        "reversed-parent": _code(_W, "warning", "body1 is the parent link: limits, targets and states change sign", "swap body0 and body1"),
+        "replaced-pose": _code(
+            _E, "error", "PhysX refuses a local frame of the articulation joint and keeps another one", "author finite positions and unit quaternions"
+        ),
+        "inert-axis-api": _code(_W, "warning", "PhysxJointAxisAPI counts only inside an articulation", "remove it"),
+        "inert-envelope": _code(_W, "warning", "a performance envelope counts only inside an articulation", "remove it"),
+        "inert-state": _code(_W, "silent", "a joint state counts only inside an articulation", "remove it"),
+        "inert-joint-friction": _code(_W, "warning", "joint friction counts only inside an articulation", "remove it", "physxJoint:jointFriction"),
+        # couplings
+        "coupling-incomplete": _code(_W, "warning", "a coupled joint is missing, so the coupling cannot be simulated", "couple two existing joints"),
+        "coupling-refused": _code(
+            _E, "error", "a coupled joint is of a type that cannot be coupled, so none is", "couple revolute, prismatic or D6 joints"
+        ),
+    }
+)
+
+
+def table() -> str:
+    """The table as Markdown, for the documentation."""
+    head = "| code | severity | real runtime | meaning | what to do |\n|---|---|---|---|---|\n"
+    return head + "".join(f"| `{n}` | {c.severity} | {c.real} | {c.meaning} | {c.remedy} |\n" for n, c in CODES.items())
