@@ -7,6 +7,8 @@ native libraries print goes to standard error.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import json
 import os
 import sys
@@ -105,6 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {e}", file=sys.stderr)
         return 1
     finally:
+        with contextlib.suppress(OSError, TypeError, AttributeError):
+            ctypes.CDLL(None).fflush(None)  # what is still in the C library's buffer belongs to the log
         os.dup2(said, 1)
         os.close(said)
     sys.stdout.write(summary)

@@ -133,6 +133,8 @@ class Live:
         if ids.size:
             with self.told("a token id is not one of the stage's dictionary"):
                 self._call("get_strings_from_tokens", _pointer(ids, self._b.ovx_token_t), ids.size, _pointer(views, self._b.ovx_string_t))
+        if not views["length"].all():  # ovstage answers an unknown id with no text
+            raise BridgeError(f"token id {int(ids[views['length'] == 0][0])} is not one of the stage's dictionary")
         pairs = zip(views["ptr"].tolist(), views["length"].tolist())  # distinct tokens, not rows
         return [ctypes.string_at(ptr, length).decode("utf-8", "replace") for ptr, length in pairs]
 

@@ -127,6 +127,8 @@ def _needs(stage: Stage, archetype: Archetype, ids: Outward) -> list[Layout]:
     out = []
     for name in archetype.names:
         layout = of_field(archetype.field(name))
+        if layout.semantic == "CONNECTION_PATH_ID":
+            raise BridgeError(f"{where}, column {name}: ovstage 0.2 does not give connections back (it reads zeros); leave the column out")
         view = archetype.values(name)
         values = view.values if isinstance(view, col.Ragged) else view
         for lane, kind in enumerate(layout.ids):

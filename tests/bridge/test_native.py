@@ -32,7 +32,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, version: Any) -> None:
 
 def test_ovstage_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ovstage", None)
-    with pytest.raises(BridgeError, match="not installed in this environment .*ovphysx==0.6.3"):
+    with pytest.raises(BridgeError, match=r"not installed in this environment .*ovphysx==0.6.3"):
         native.module()
 
 

@@ -43,7 +43,7 @@ def test_failures(tmp_path: Path, body: str, said: str) -> None:
 
 
 def test_a_python_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(BridgeError, match="does not run .*OVSIM_BRIDGE_PYTHON"):
+    with pytest.raises(BridgeError, match=r"does not run .*OVSIM_BRIDGE_PYTHON"):
         process.run(["pull"], tmp_path / "none")
 
 
