@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 F = TypeVar("F", bound=Callable[..., Any])
+S = TypeVar("S", bound=np.generic)
 
 
 _stamps: dict[Any, str] = {}  # compiled function -> identity of its source and of all that it calls
@@ -61,7 +62,7 @@ def serial(function: F) -> F:
     return cast(F, _cached(numba.njit(cache=True, error_model="numpy", nogil=True)(function)))
 
 
-def readonly(a: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def readonly(a: npt.NDArray[S]) -> npt.NDArray[S]:
     """A read-only C-contiguous view, the one form in which kernels take columns, so that each compiles once; copies only when it must."""
     view = np.ascontiguousarray(a).view()
     view.flags.writeable = False

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from consumer.jit import readonly, serial
 from ovsim.contract.joints import JOINT_TYPES
+from ovsim.errors import PathError
 from ovsim.stage import ROOT, Archetype, PathDictionary, Stage
 
 U16 = npt.NDArray[np.uint16]
@@ -94,12 +95,19 @@ def joint_types(custom_types: Sequence[str]) -> tuple[str, ...]:
 
 
 def place_joints(stage: Stage, types: Sequence[str], ranks: U32) -> list[list[Placed]]:
-    """Archetypes of every type with the destination rows: ascending path inside a type."""
+    """Archetypes of every type with the destination rows: ascending path inside a type. PathError when two rows share a path."""
     kind_at_rank = np.zeros(ranks.size + 1, np.uint16)
     groups = [list(stage.with_type(t)) for t in types]
+    total = 0
     for kind, group in enumerate(groups, 1):
         for archetype in group:
-            kind_at_rank[ranks[archetype.path_ids]] = kind
+            ids = archetype.path_ids
+            if ids.size and int(ids.max()) >= ranks.size:
+                raise PathError(f"a {archetype.type_name} row has path id {int(ids.max())}, beyond the path dictionary; rebuild the stage")
+            kind_at_rank[ranks[ids]] = kind
+            total += ids.size
+    if int(np.count_nonzero(kind_at_rank)) != total:
+        raise PathError("a joint prim has two rows; a prim has one row, give all its columns in one add")
     row_at_rank = np.empty(kind_at_rank.size, np.uint32)
     number_rows(kind_at_rank, len(types), row_at_rank)
     return [[Placed(a, readonly(row_at_rank[ranks[a.path_ids]])) for a in group] for group in groups]

@@ -11,7 +11,8 @@ from strategies import odd_paths, paths
 import consumer
 from consumer.order import path_ranks
 from ovsim.contract.joints import JOINT_TYPES
-from ovsim.stage import PathDictionary, StageBuilder
+from ovsim.errors import PathError
+from ovsim.stage import Archetype, PathDictionary, Stage, StageBuilder
 
 
 def _order(hand, custom=()):
@@ -111,3 +112,22 @@ def test_empty_stage_gives_no_rows():
 def test_bad_thread_count(count):
     with pytest.raises(ValueError, match="threads is 1 to"):
         consumer.resolve(StageBuilder().finish(), threads=count)
+
+
+def _twice(stage):
+    return Stage(stage.paths, (*stage.archetypes, *stage.archetypes))
+
+
+def test_two_rows_of_one_joint_are_refused():
+    """A stage that no builder made: an error, never a row of leftovers."""
+    hand = Hand().joint("/J", "PhysicsFixedJoint")
+    with pytest.raises(PathError, match="two rows"):
+        consumer.resolve(_twice(hand.stage()))
+
+
+def test_row_beyond_the_dictionary_is_refused():
+    """A row whose path id the dictionary does not hold."""
+    (archetype,) = Hand().joint("/J", "PhysicsFixedJoint").stage().archetypes
+    broken = Archetype(PathDictionary(), archetype.type_name, archetype.schemas, archetype.batch)
+    with pytest.raises(PathError, match="beyond the path dictionary"):
+        consumer.resolve(Stage(broken.paths, (broken,)))
