@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ovsim.stage import Stage
 
-ROUTES = {"auto": "producer.composed", "composed": "producer.composed"}
+ROUTES = {"auto": "producer.auto", "crate": "producer.crate.population", "composed": "producer.composed"}
 """Route name to the module that has `populate(source, *, custom_joints)`."""
 
 __all__ = ["ROUTES", "populate"]
@@ -19,8 +19,10 @@ __all__ = ["ROUTES", "populate"]
 def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = (), route: str = "composed") -> Stage:
     """Populate a `Stage` from a USD file (.usd, .usda, .usdc, .usdz) or an open `pxr.Usd.Stage`.
 
-    `custom_joints`: prim types that count as joints beside the eight of the contract. `route`: how to read, one of `ROUTES`; every reader gives the
-    same rows. SourceError when the file is missing, not USD or unreadable; everything recoverable is a row of the result's `diagnostics`.
+    `custom_joints`: prim types that count as joints beside the eight of the contract. `route`: `composed` (through pxr, all of USD), `crate` (columnar,
+    CrateError where it cannot prove its result) or `auto` (columnar where proved, else composed); every reader gives the same rows. The stage's
+    `metadata` holds the route and its reason. SourceError when the file is missing, not USD or unreadable; everything recoverable is a row of the
+    result's `diagnostics`.
     """
     if route not in ROUTES:
         raise ValueError(f"route {route!r} is not one of {', '.join(ROUTES)}")

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from ovsim.diagnostics import Diagnostics
+from producer.values import TYPES
+
 _SITE = re.compile(r"attribute <([^>]+)>")
 _VALIDATOR = "usdValidation:AttributeTypeMismatch"
 

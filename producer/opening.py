@@ -57,7 +57,7 @@ def open_stage(source: Any) -> tuple[Any, str]:
     if isinstance(source, Usd.Stage):
         return source, str(source.GetRootLayer().identifier)
     name = os.fspath(source)
-    _check_file(Path(name))
+    check_file(Path(name))
     try:
         stage = Usd.Stage.Open(name)
     except Tf.ErrorException as e:
@@ -69,7 +69,7 @@ def open_stage(source: Any) -> tuple[Any, str]:
     return stage, name
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
     if not path.exists():
         raise SourceError(f"{path} does not exist; give a .usd, .usda, .usdc or .usdz file")
     if path.is_dir():

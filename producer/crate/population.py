@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,12 +13,12 @@ import numpy.typing as npt
 from ovsim import contract
 from ovsim.contract import Units
 from ovsim.diagnostics import Diagnostics
-from ovsim.errors import SourceError
 from ovsim.stage import ROOT, UNTYPED, PathDictionary, Stage
 from producer import instances
 from producer import schemas as registry
 from producer.assemble import Assembler, Cells
 
+from producer.crate import assets
 from producer.crate import entries as en
 from producer.crate import fields as fd
 from producer.crate import opinions
@@ -30,6 +31,7 @@ from producer.crate.library import Library
 from producer.crate.namespace import Namespace, Namespacer
 from producer.crate.rows import OP_PREFIX, RowReader, Rows
 from producer.crate.targets import Targets
+from producer.opening import check_file
 from producer.plan import Planner, RowKind
 from producer.provenance import AUTHORED, FALLBACK
 from producer.selection import PHYSICS_BINDING, Role, is_binding, population
@@ -48,11 +50,10 @@ def populate(source: str | os.PathLike[str], *, custom_joints: Sequence[str] = (
     if not isinstance(source, (str, os.PathLike)):
         raise Unprovable("the source is an open stage, not a file")
     name = os.fspath(source)
-    if not os.path.isfile(name):
-        raise SourceError(f"{name} does not exist; give a .usd, .usda, .usdc or .usdz file")
+    check_file(Path(name))
     paths = PathDictionary()
     library = Library(paths)
-    number = library.layer_number(os.path.realpath(name))
+    number = library.layer_number(assets.identify(os.path.realpath(name)))
     space = Namespacer(library, Composer(library)).build(number)
     library.seal()
     return _Population(library, space, number, name, frozenset(custom_joints)).run()
