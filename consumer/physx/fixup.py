@@ -17,6 +17,12 @@ _SINGLE = ((0, 0, 0, 1), (0, 0, _H, _H), (0, -_H, 0, _H))
 _TWIST = ((0, 0, 0, 1), (0.5, 0.5, 0.5, 0.5), (0.5, -0.5, 0.5, 0.5))
 # joint type: quaternion x y z w by axis X, Y, Z; other types are not turned
 FIXUP: dict[str, Array] = {t: readonly(np.array(q, np.float32)) for t, q in {REVOLUTE: _SINGLE, PRISMATIC: _SINGLE, SPHERICAL: _TWIST}.items()}
+_NONE = readonly(np.array([(0, 0, 0, 1)] * 3, np.float32))
+
+
+def fixup_of(type_name: str) -> Array:
+    """Quaternions (3, 4) by axis of a joint type."""
+    return FIXUP.get(type_name, _NONE)
 
 
 @rule
@@ -31,14 +37,23 @@ def turn(q: Array, f: Array, out: Array) -> None:
 
 
 @serial
-def turn_frames(orientation: Array, axis: Array, fixup: Array, out: Array) -> None:
-    """Fixed-up orientations (n, 2, 4) float32 of joints with `axis` (n,); a joint about X keeps its bits."""
-    for i in range(axis.size):
+def place_frames(rows: Array, at: int, position: Array, orientation: Array, axis: Array, fixup: Array, flipped: Array, out_position: Array,
+                 out_orientation: Array) -> None:  # fmt: skip
+    """Frames of block rows into out rows `at` on, fixed up, sides exchanged where `flipped` (by out row).
+
+    position (n, 2, 3), orientation (n, 2, 4), axis (n,) of the block; `fixup` (3, 4) by axis. A joint about X keeps its bits.
+    """
+    for i in range(rows.size):
+        r, o = rows[i], at + i
         for k in range(2):
-            if axis[i] == 0:
-                out[i, k, :] = orientation[i, k, :]
+            to = 1 - k if flipped[o] else k
+            for lane in range(3):
+                out_position[o, to, lane] = position[r, k, lane]
+            if axis[r] == 0:
+                for lane in range(4):
+                    out_orientation[o, to, lane] = orientation[r, k, lane]
             else:
-                turn(orientation[i, k], fixup[axis[i]], out[i, k])
+                turn(orientation[r, k], fixup[axis[r]], out_orientation[o, to])
 
 
 @serial

@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from consumer import building as bd
 from consumer.articulations import Articulations, articulate
-from consumer.blocks import Descriptors
+from consumer.blocks import Descriptors, JointBlock
 from consumer.bodies import BodyTable
 from consumer.constants import FLT_MAX
 from consumer.order import path_ranks
 from consumer.physx import articulation_joint, gears, standalone
 from consumer.physx import codes as c
 from consumer.physx.articulation_joint import LinkJoints
-from consumer.physx.fixup import FIXUP, sane_frames, turn_frames
+from consumer.physx.fixup import FIXUP, fixup_of, place_frames, sane_frames
 from consumer.physx.gate import gate
 from consumer.physx.poses import replace_refused_poses
 from consumer.physx.settings import articulation_settings
@@ -123,22 +123,6 @@ def length_scale(stage: Stage) -> np.float32:
         return np.float32(1) / np.float32(1.0 if meters is None else meters)
 
 
-def _frames(descriptors: Descriptors) -> tuple[Array, Array]:
-    """Positions (n, 2, 3) and fixed-up orientations (n, 2, 4) of all joints."""
-    position = np.empty((len(descriptors), 2, 3), np.float32)
-    orientation = np.empty((len(descriptors), 2, 4), np.float32)
-    at = 0
-    for b in descriptors.blocks:
-        here = slice(at, at + len(b))
-        position[here] = b.position
-        if b.type_name in FIXUP:
-            turn_frames(b.orientation, b.axis, FIXUP[b.type_name], orientation[here])
-        else:
-            orientation[here] = b.orientation
-        at += len(b)
-    return position, orientation
-
-
 def _outcomes(descriptors: Descriptors, g: StageGraph, built: Articulations, bodies: BodyTable) -> tuple[Array, Array]:
     n = g.path.size
     outcome, reason = np.full(n, c.STANDALONE, np.uint8), np.zeros(n, np.uint8)
@@ -183,12 +167,7 @@ def _links(stage: Stage, descriptors: Descriptors, g: StageGraph, built: Articul
         if count:
             here = slice(first, first + count)
             rows = g.row[joint[here]]
-            turned = np.empty((len(b), 2, 4), np.float32) if b.type_name in FIXUP else b.orientation
-            if b.type_name in FIXUP:
-                turn_frames(b.orientation, b.axis, FIXUP[b.type_name], turned)
-            flipped = out.flipped[here].astype(bool)[:, None, None]
-            out.position[here] = np.where(flipped, b.position[rows][:, ::-1], b.position[rows])
-            out.orientation[here] = np.where(flipped, turned[rows][:, ::-1], turned[rows])
+            _place(b, rows, first, out.flipped, out.position, out.orientation)
             articulation_joint.fill(out, b, rows, first)
             out.remark[here] |= np.where(b.collision[rows] != 0, c.BIT["collision-ignored"], 0)
             out.remark[here] |= np.where((b.break_force[rows] < FLT_MAX).any(axis=1), c.BIT["break-ignored"], 0)
@@ -199,20 +178,39 @@ def _links(stage: Stage, descriptors: Descriptors, g: StageGraph, built: Articul
     return out
 
 
+def _place(block: JointBlock, rows: Array, at: int, flipped: Array, position: Array, orientation: Array) -> None:
+    axis = block.axis if block.type_name in FIXUP else np.zeros(len(block), np.uint8)
+    place_frames(rows, at, block.position, block.orientation, axis, fixup_of(block.type_name), flipped, position, orientation)
+
+
+def _standalone_frames(descriptors: Descriptors, g: StageGraph, joint: Array) -> tuple[Array, Array]:
+    """Positions (s, 2, 3) and fixed-up orientations (s, 2, 4) of the given joints, ascending global indices."""
+    position, orientation = np.empty((joint.size, 2, 3), np.float32), np.empty((joint.size, 2, 4), np.float32)
+    flipped = np.zeros(joint.size, np.uint8)
+    first = 0
+    counts = np.bincount(g.type_index[joint], minlength=len(descriptors.blocks))
+    for b, count in zip(descriptors.blocks, counts.tolist()):
+        _place(b, g.row[joint[first : first + count]], first, flipped, position, orientation)
+        first += count
+    return position, orientation
+
+
 def _standalone(
     descriptors: Descriptors, g: StageGraph, outcome: Array, reason: Array, links: LinkJoints, scale: np.float32
 ) -> Standalone:  # fmt: skip
-    position, orientation = _frames(descriptors)
-    sane = np.empty((outcome.size, 2), np.uint8)
+    joint = np.flatnonzero(outcome == c.STANDALONE)
+    position, orientation = _standalone_frames(descriptors, g, joint)
+    sane = np.empty((joint.size, 2), np.uint8)
     sane_frames(position, orientation, sane)
     coupling = np.array([b.type_name in (GEAR, RACK) for b in descriptors.blocks], np.bool_)
-    broken = (outcome == c.STANDALONE) & ~sane.all(axis=1) & ~coupling[g.type_index]
-    outcome[broken], reason[broken] = c.NOT_CREATED, c.INVALID_FRAME
-    joint = np.flatnonzero(outcome == c.STANDALONE)
+    broken = ~sane.all(axis=1) & ~coupling[g.type_index[joint]]
+    if broken.any():
+        outcome[joint[broken]], reason[joint[broken]] = c.NOT_CREATED, c.INVALID_FRAME
+        joint, position, orientation = joint[~broken], position[~broken], orientation[~broken]
     out = standalone.empty(joint, scale)
     out.actor[:] = g.side_path[joint]
     out.actor[g.prototype[out.actor] != 0] = 0
-    out.position[:], out.orientation[:] = position[joint], orientation[joint]
+    out.position, out.orientation = position, orientation
     first = 0
     counts = np.bincount(g.type_index[joint], minlength=len(descriptors.blocks))
     for b, count in zip(descriptors.blocks, counts.tolist()):
