@@ -1,5 +1,7 @@
-"""Collections that population resolves (observed on ovstage 0.2): the opaque `collection:<name>` of a physics schema comes out as a relationship to the
-prims that are in the collection and carry one of the schemas it is about, in path order, instances not entered.
+"""Collections that population resolves (observed on ovstage 0.2).
+
+The opaque `collection:<name>` of a physics schema comes out as a relationship to the prims in the collection that carry one of the schemas that it is
+about, in path order; instances are not entered.
 """
 
 from __future__ import annotations

@@ -203,14 +203,15 @@ class _Walk:
     def _target_rows(self, shown: Sequence[Row], hops: Mapping[str, list[str]]) -> list[Row]:
         """Rule 3, one hop along published relationships: Boundable prims, inactive, undefined, abstract and instance proxies too.
 
-        A prim that would be a member but is none (inactive, say, or a proxy whose prototype shows it) stays out, and so does one that has a row
-        already, as an ancestor of what stands earlier in the stage.
+        A prim that would be a member but is none (inactive, say, or a proxy whose prototype shows it) stays out. The stage is gone through once, in
+        order: what has a row as an ancestor of something earlier is no target any more, and a member that got its row that way does not hop.
         """
         out: dict[str, Row] = {}
         above: set[str] = set()
         for source in shown:
+            was_above = source.path in above
             _add_ancestors(source.path, above)
-            if source.kind.role != Role.MEMBER:
+            if was_above or source.kind.role != Role.MEMBER or source.kind.shows == "subset":
                 continue
             for path in hops.get(source.path, ()):
                 if path in self.members or path in out or path in above:
@@ -229,6 +230,8 @@ class _Walk:
         if not self.schemas.facts(kind.type_name).is_boundable:
             return None
         names = tuple(prim.GetAuthoredPropertyNames())
+        if prim.IsInstanceProxy() and str(prim.GetPrimInPrototype().GetPath()) in self.members:
+            return None
         if self._is_member(kind) or (PHYSICS_BINDING in names and self._binds_physics(prim)):
             return None
         return self._row(path, prim, kind._replace(role=Role.TARGET), names)

@@ -17,9 +17,9 @@ from importlib.resources import files
 class Role(IntEnum):
     """Why a prim has a row, and so what the row shows.
 
-    MEMBER: it carries physics itself. INSTANCER: a PointInstancer of physics prototypes. BINDER: it authors a binding to a physics material, and shows
-    that alone. TARGET: a published relationship targets it. ANCESTOR: it stands above such a prim, or is the instance root of a published prototype.
-    A prim above a member is never a TARGET.
+    MEMBER: it carries physics itself. TARGET: a published relationship targets it. INSTANCER: a PointInstancer of physics prototypes.
+    BINDER: it authors a binding to a physics material, and shows that alone. ANCESTOR: it stands above such a prim, or is the instance root of a
+    published prototype.
     """
 
     MEMBER = 0
