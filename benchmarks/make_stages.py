@@ -2,8 +2,9 @@
 
     python benchmarks/make_stages.py OUT [--good 2000] [--bad 50] [--joints 1000]
 
-The good ones differ in robots, joint types, limits, drives, scales, units, references and file format. The bad ones are truncated, not USD, lack what they
-refer to, claim hostile sizes, wait for a pipe that nobody writes, or need more memory than they should. Text is written without any USD library.
+The good ones differ in robots, joint types, limits, drives, scales, units, references and file format. The bad ones are truncated, not USD,
+lack what they refer to, claim hostile sizes, wait for a pipe that nobody writes, or need more memory than they should. The text is written
+without any USD library.
 """
 
 from __future__ import annotations

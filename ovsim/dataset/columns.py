@@ -17,24 +17,32 @@ import pyarrow.compute as pc
 
 from ovsim.contract import Column
 from ovsim.contract.joints import JOINT_TYPES
-from ovsim.dataset.descriptors import SLICE
-from ovsim.dataset.schemas import CUSTOM, STRINGS, arrow_type, columns_table, contract_columns, schema
+from ovsim.dataset.schemas import CUSTOM, SLICE, STRINGS, arrow_type, columns_table, contract_columns, schema
 from ovsim.stage import Archetype, PathDictionary, Ragged, Stage
 from ovsim.stage import columns as col
 
 
 def blocks(stage: Stage, file: str, custom: tuple[str, ...] = ()) -> Iterator[tuple[str, pa.Table]]:
-    """Columns tables of a stage in slices of at most `SLICE` rows: (table name, rows)."""
+    """Columns tables of a stage in slices of at most `SLICE` rows, rows in byte order of the path: (table name, rows)."""
     for joint_type in (*JOINT_TYPES, *custom):
         kind = joint_type if joint_type in JOINT_TYPES else CUSTOM
-        for archetype in stage.with_type(joint_type):
-            for start in range(0, len(archetype), SLICE):
-                rows = slice(start, min(start + SLICE, len(archetype)))
-                yield columns_table(kind), _table(archetype, rows, kind, file)
+        archetypes = list(stage.with_type(joint_type))
+        if not archetypes:
+            continue
+        paths = stage.paths.path_strings(np.concatenate([a.path_ids for a in archetypes]))
+        order = pc.sort_indices(paths).to_numpy().astype(np.int64)
+        owner = np.repeat(np.arange(len(archetypes)), [len(a) for a in archetypes])
+        first = np.cumsum([0, *(len(a) for a in archetypes)])
+        for start in range(0, order.size, SLICE):
+            rows = order[start : start + SLICE]
+            of = owner[rows]
+            parts = [_table(archetypes[k], rows[of == k] - first[k], kind, file) for k in np.unique(of)]
+            back = np.argsort(np.argsort(of, kind="stable"), kind="stable")
+            yield columns_table(kind), pa.concat_tables(parts).take(pa.array(back)) if len(parts) > 1 else parts[0]
 
 
-def _table(archetype: Archetype, rows: slice, kind: str, file: str) -> pa.Table:
-    n = rows.stop - rows.start
+def _table(archetype: Archetype, rows: npt.NDArray[np.int64], kind: str, file: str) -> pa.Table:
+    n = rows.size
     want = contract_columns(kind)
     out: dict[str, pa.Array] = {
         "file": pa.repeat(pa.scalar(file, pa.string()), n),
@@ -42,9 +50,11 @@ def _table(archetype: Archetype, rows: slice, kind: str, file: str) -> pa.Table:
         "type": pa.repeat(pa.scalar(archetype.type_name, pa.string()), n),
         "schemas": _same_list(archetype.schemas, n),
     }
+    whole = n == len(archetype) and bool((np.diff(rows) == 1).all())
     strange = []
     for name in archetype.names:
-        field, values = archetype.field(name), archetype.column(name).slice(rows.start, n)
+        field, values = archetype.field(name), archetype.column(name)
+        values = values if whole else col.take(values, rows)
         spec = want.get(name)
         if spec is not None and _fits(spec, field):
             out[name] = _plain(archetype.paths, field, values, spec)

@@ -13,8 +13,8 @@ import pyarrow as pa
 from consumer import arrow
 from consumer.blocks import RECORDS, Descriptors, JointBlock
 from ovsim.contract.joints import DISTANCE
+from ovsim.dataset.schemas import SLICE
 
-SLICE = 131_072
 _ROTATIONAL = frozenset({"angular", "cone", "rotX", "rotY", "rotZ"})
 _HEAD = [
     pa.field("file", pa.string(), nullable=False),

@@ -42,14 +42,20 @@ def query(where: str | os.PathLike[str], sql: str) -> pa.Table:
     import duckdb
 
     try:
-        result: pa.Table = _arrow(connection.execute(sql))
+        result: pa.Table = _arrow(connection.sql(sql))
     except duckdb.Error as e:
         raise QueryError(f"DuckDB: {e}") from e
     return result
 
 
 def _arrow(done: Any) -> Any:
-    got = done.arrow()
+    """The result as an Arrow table (the method has had several names); no columns for a statement that gives none."""
+    if done is None:
+        import pyarrow as pa
+
+        return pa.table({})
+    fetch = next(getattr(done, n) for n in ("to_arrow_table", "fetch_arrow_table", "arrow") if hasattr(done, n))
+    got = fetch()
     return got.read_all() if hasattr(got, "read_all") else got
 
 

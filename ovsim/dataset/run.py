@@ -96,10 +96,11 @@ def convert(
     if count < 1:
         raise OvsimError(f"jobs is at least 1, not {count}")
     _check_rules(rules, level)
+    limits, chosen = _limits(timeout, memory, count), _engine(engine, address)
     listing = expand((os.fspath(s) for s in sources), lines)
     layout = Layout.create(out, Settings(level, rules, route, tuple(custom_joints)))
     with layout.lock():
-        return _run(layout, listing, _engine(engine, address), count, _limits(timeout, memory, count), retry_failed, fail_fast, progress)
+        return _run(layout, listing, chosen, count, limits, retry_failed, fail_fast, progress)
 
 
 def _run(

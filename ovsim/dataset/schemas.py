@@ -15,13 +15,13 @@ import pyarrow as pa
 from ovsim import contract
 from ovsim.contract import Column
 from ovsim.contract.joints import JOINT_TYPES, ROTATIONAL_INSTANCES
-from ovsim.dataset import descriptors, runtime
 from ovsim.dataset.fingerprint import LAYER_TYPE
 
 FORMAT = "ovsim-dataset"
 FORMAT_VERSION = 1
 LEVELS = ("columns", "descriptors", "physx")
 CUSTOM = "custom"
+SLICE = 131_072  # rows that are made and given out at a time
 _TYPES = {
     "float32": pa.float32(),
     "float64": pa.float64(),
@@ -81,10 +81,12 @@ def columns_table(joint_type: str) -> str:
 
 
 COLUMNS_TABLES = tuple(columns_table(t) for t in (*JOINT_TYPES, CUSTOM))
+DESCRIPTOR_TABLES = ("joints", "limits", "drives")
+PHYSX_TABLES = ("physx_joints", "articulations", "links")
 _BY_LEVEL = {
     "columns": COLUMNS_TABLES,
-    "descriptors": (*COLUMNS_TABLES, *descriptors.TABLES),
-    "physx": (*COLUMNS_TABLES, *descriptors.TABLES, *runtime.TABLES),
+    "descriptors": (*COLUMNS_TABLES, *DESCRIPTOR_TABLES),
+    "physx": (*COLUMNS_TABLES, *DESCRIPTOR_TABLES, *PHYSX_TABLES),
 }
 
 
@@ -98,8 +100,16 @@ def schema(table: str) -> pa.Schema:
     """Arrow schema of a table; KeyError when a dataset has no such table."""
     if table in COLUMNS_TABLES:
         got = _columns_schema(table.partition("_")[2])
+    elif table in DESCRIPTOR_TABLES:
+        from ovsim.dataset import descriptors  # the consumer loads numba, which the columns level does not need
+
+        got = descriptors.TABLES[table]
+    elif table in PHYSX_TABLES:
+        from ovsim.dataset import runtime
+
+        got = runtime.TABLES[table]
     else:
-        got = {"diagnostics": DIAGNOSTICS, "files": FILES, **descriptors.TABLES, **runtime.TABLES}[table]
+        got = {"diagnostics": DIAGNOSTICS, "files": FILES}[table]
     about = {"format": FORMAT, "version": FORMAT_VERSION, "contract": contract.VERSION, "table": table}
     return got.with_metadata({"ovsim": json.dumps(about, sort_keys=True)})
 

@@ -119,15 +119,18 @@ def _convert(mirror: Mirror, settings: Settings, emit: Emit, seen: Callable[[lis
 
 def _deeper(stage: Stage, settings: Settings, file: str, give: Callable[..., None], tell: Callable[..., None]) -> None:
     import consumer
-    from ovsim.dataset import descriptors, runtime
+    from ovsim.dataset import descriptors
 
     found = consumer.resolve(stage, rules=settings.rules, custom_types=settings.custom_joints)
+    told = set(found.diagnostics)
     tell("resolve", found.diagnostics)
     give(descriptors.blocks(found, file))
     del found
     if settings.level == "physx":
-        view = consumer.physx_view(stage)
-        tell("physx", view.diagnostics)
+        from ovsim.dataset import runtime
+
+        view = consumer.physx_view(stage, custom_types=settings.custom_joints)
+        tell("physx", (d for d in view.diagnostics if d not in told))
         give(runtime.blocks(view, file))
 
 
@@ -135,6 +138,8 @@ def _steady(mirror: Mirror, settings: Settings, seen: Callable[[list[fp.Layer]],
     """Populate, and make sure that the layers with these hashes are what was read; ChangedError when they never hold still."""
     from ovsim.api import open_stage
 
+    if settings.route == "auto":
+        import producer.crate.population  # noqa: F401  # its choice depends on whether this is loaded; the rows of a stage must not
     root = None
     known: dict[str, fp.Layer] = {}
     if not os.path.isdir(mirror.path):
@@ -174,7 +179,7 @@ def _layer_files(path: str, stage: Stage) -> list[str]:
     if os.path.isdir(path):
         return fp.snapshot_files(path)
     told = stage.metadata.get("layers")
-    return list(dict.fromkeys((path, *told))) if told else fp.layer_files(path)[0]
+    return list(dict.fromkeys((path, *map(fp.package, told)))) if told else fp.layer_files(path)[0]
 
 
 def record_layers(record: dict[str, Any], layers: list[fp.Layer]) -> None:

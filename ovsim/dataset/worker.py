@@ -104,19 +104,25 @@ def _streams() -> tuple[IO[bytes], IO[bytes]]:
     return source, sink
 
 
-def _warm(level: str) -> None:
+def _warm(settings: Settings) -> None:
     """Import, and load the kernels that most stages need, so that no stage pays for it."""
     import pyarrow.parquet  # noqa: F401
 
     import ovsim.dataset.stage  # noqa: F401
 
-    if level != "columns":
-        import consumer
-        from ovsim.stage import StageBuilder
+    if settings.route != "composed":
+        import producer.crate.population  # noqa: F401
+    if settings.level == "columns":
+        return
+    import consumer
+    from ovsim.stage import StageBuilder
 
-        builder = StageBuilder()
-        builder.units()
-        builder.add("PhysicsRevoluteJoint", ["/joint"], {"physics:localPos0": [[0.0, 0.0, 0.0]]})
+    builder = StageBuilder()
+    builder.units()
+    builder.add("PhysicsRevoluteJoint", ["/joint"], {"physics:localPos0": [[0.0, 0.0, 0.0]]})
+    if settings.level == "physx":
+        consumer.physx_view(builder.finish())
+    else:
         consumer.resolve(builder.finish())
 
 
@@ -135,7 +141,7 @@ def main() -> None:
     pa.set_cpu_count(setup.threads)
     worker = Worker(setup, sink)
     try:
-        _warm(setup.settings.level)
+        _warm(setup.settings)
         if setup.memory:
             resources.bound(2 * setup.memory)
         worker.tell("ready", time.perf_counter() - started)

@@ -29,6 +29,7 @@ from producer.crate.jit import serial
 from producer.crate.layer import Layer
 from producer.crate.library import Library
 from producer.crate.namespace import Namespace, Namespacer
+from producer.crate.order import in_order
 from producer.crate.rows import OP_PREFIX, RowReader, Rows
 from producer.crate.targets import Targets
 from producer.opening import check_file
@@ -80,19 +81,17 @@ class _Population:
         members = self._members()
         self._check_bindings(members)
         shown = self._number_prototypes(members)
-        self.targets = Targets(self.library, self.space, self.path_of)
+        self.targets = Targets(self.library, self.space, self.path_of, self.is_instance)
         self.reader = RowReader(self.planner, self.library, self.space, self.targets, self.assembler, self.diagnostics)
         hops = self._read(members & shown, self.member_kind)
-        chosen = np.zeros(len(self.space), bool)
-        chosen[hops] = True
-        chosen &= ~members & self.boundable[self.kind_of] & ((self.states & opinions.EXISTS) != 0)
-        chosen[0] = False
-        self._read(chosen, np.where(self.is_member, self.member_kind, self.target_kind))
+        chosen = self._target_rows(members, shown, hops)
+        self._read(chosen, self.target_kind)
         self._ancestors(members | chosen)
         for root in sorted(self.published):
             self.assembler.add(UNTYPED, (instances.ROOT_API,), [int(self.path_of[root])], {})
         self.schemas.report(self.used, self.diagnostics)
-        found = {"source": self.name, "route": "crate", "reason": "composed from decoded layers", "contract": contract.VERSION}
+        layers = [layer.identifier for layer in self.library.layers]
+        found = {"source": self.name, "route": "crate", "reason": "composed from decoded layers", "contract": contract.VERSION, "layers": layers}
         return Stage(self.paths, self.assembler.finish(), self.diagnostics, found)
 
     def _metadata_row(self) -> None:
@@ -233,12 +232,44 @@ class _Population:
         )
 
     def _read(self, chosen: Bool, kinds: I64) -> I64:
-        """Read the rows of the chosen prims; returns the prims that their relationships target."""
+        """Read the rows of the chosen prims; returns (source, target) pairs of their relationships."""
         prims = np.flatnonzero(chosen)
         if not prims.size:
-            return np.empty(0, np.int64)
+            return np.empty((2, 0), np.int64)
         entries = en.read(self.library, self.space, self._stacks(prims), self._wanted)
         return self.reader.read(Rows(prims, kinds[self.kind_of[prims]], self.kinds, self.instances[prims]), entries)
+
+    def _target_rows(self, members: Bool, shown: Bool, hops: I64) -> Bool:
+        """Rule 3, one hop along published relationships: Boundable prims that are no members."""
+        kind = self.kind_of[hops[1]]
+        possible = self.boundable[kind] & ~self.is_member[kind] & ~members[hops[1]] & ((self.states[hops[1]] & opinions.EXISTS) != 0)
+        hops = hops[:, possible & (hops[1] > 0)]
+        chosen = np.zeros(len(self.space), bool)
+        chosen[hops[1]] = True
+        if not chosen.any():
+            return chosen
+        if any(self.kinds[3 * int(k)].type_name == INSTANCER for k in np.unique(self.kind_of[chosen])):
+            raise Unprovable("a relationship targets a PointInstancer")
+        self._check_custom_data(chosen)
+        if en.read(self.library, self.space, self._stacks(chosen), lambda n: n == PHYSICS_BINDING).name.size:
+            raise Unprovable("a relationship targets a prim that binds a physics material")
+        rows = (members & shown) | chosen
+        above = self._above(rows)
+        # whoever stands above an earlier row is no target, and whoever stands above an earlier target does not hop: that depends on the order
+        if (above & chosen).any() or self._above(chosen)[hops[0]].any():
+            return in_order(self.library, self.space, members & shown, hops)
+        return chosen
+
+    def _above(self, rows: Bool) -> Bool:
+        """Ancestors of the chosen prims."""
+        out = np.zeros(len(self.space), bool)
+        here = self.space.parent[np.flatnonzero(rows)]
+        while here.size:
+            here = np.unique(here[here > 0])
+            here = here[~out[here]]
+            out[here] = True
+            here = self.space.parent[here]
+        return out
 
     def _stacks(self, prims: I64 | Bool) -> I64:
         """Distinct stacks of prims, ascending."""
@@ -248,15 +279,8 @@ class _Population:
 
     def _ancestors(self, below: Bool) -> None:
         """Every ancestor of a row, and every instance root of a published prototype with its ancestors."""
-        chosen = np.zeros(len(self.space), bool)
-        starts = np.flatnonzero(self.instances > 0)
-        chosen[starts] = True
-        here = self.space.parent[np.concatenate([np.flatnonzero(below), starts])]
-        while here.size:
-            here = np.unique(here[here > 0])
-            here = here[~chosen[here]]
-            chosen[here] = True
-            here = self.space.parent[here]
+        starts = self.instances > 0
+        chosen = self._above(below | starts) | starts
         chosen &= ~below
         chosen[[p.root for p in self.space.prototypes]] = False
         self._read(chosen, np.where(self.is_member, self.member_kind, self.ancestor_kind))

@@ -46,6 +46,14 @@ def converted(fleet: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="session")
+def columns_only(fleet: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same at the level columns through pxr, whose workers start fastest: what runs are compared with."""
+    out = tmp_path_factory.mktemp("columns") / "dataset"
+    assert convert(fleet, out, jobs=2, level="columns", route="composed").all_well
+    return out
+
+
 @pytest.fixture
 def stages(tmp_path: Path, makers: ModuleType) -> Path:
     """A few stages of its own for a test that changes them: three with a robot each, the last referring to an asset."""

@@ -87,10 +87,10 @@ def test_layer_files_follow_every_arc_and_every_variant(tmp_path):
     (tmp_path / "deep").mkdir()
     for name in ("sub", "ref", "pay", "var"):
         (tmp_path / "deep" / f"{name}.usda").write_text('#usda 1.0\n(\n    defaultPrim = "A"\n)\ndef Xform "A"\n{\n}\n')
-    (tmp_path / "deep" / "sub.usda").write_text('#usda 1.0\n(\n    subLayers = [@./nested.usda@]\n)\n')
+    (tmp_path / "deep" / "sub.usda").write_text("#usda 1.0\n(\n    subLayers = [@./nested.usda@]\n)\n")
     (tmp_path / "deep" / "nested.usda").write_text("#usda 1.0\n")
     (tmp_path / "root.usda").write_text(
-        '#usda 1.0\n(\n    subLayers = [@./deep/sub.usda@]\n)\n'
+        "#usda 1.0\n(\n    subLayers = [@./deep/sub.usda@]\n)\n"
         'def Xform "A" (\n    prepend references = [@./deep/ref.usda@, @bare/gone.usda@]\n    prepend payload = @./deep/pay.usda@\n'
         '    variants = {\n        string v = "a"\n    }\n    prepend variantSets = "v"\n)\n{\n    variantSet "v" = {\n        "a" {\n        }\n'
         '        "b" (\n            prepend references = @./deep/var.usda@\n        ) {\n        }\n    }\n}\n'
