@@ -37,9 +37,9 @@ _VELOCITIES = "physics:localSpaceVelocities"
 def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = ()) -> Stage:
     """See `producer.populate`."""
     diagnostics = Diagnostics()
-    schemas = registry.load()
     with _no_collector(), quiet(diagnostics):
-        usd, name = open_stage(source)
+        schemas = registry.load()
+        usd, name = open_stage(source, diagnostics)
         return _Walk(usd, name, schemas, frozenset(custom_joints), diagnostics).run()
 
 
@@ -175,18 +175,19 @@ class _Walk:
 
     def _find_instancers(self) -> None:
         """Rule 3, PointInstancers with a prototype at or below which there is a member or an instance of published content."""
-        if not self.instancers:
-            return
-        physics = sorted([*self.members, *self.roots])
+        self.physics = sorted([*self.members, *self.roots])
         for path, prim, names in self.instancers:
-            targets = (t.pathString for t in prim.GetRelationship("prototypes").GetTargets() if t.IsPrimPath())
-            if not any(_holds(physics, t) for t in targets):
+            if not self._reaches_physics(prim):
                 continue
             row = self.members.get(path)
             if row is None:
                 kind = self._kind(prim)._replace(role=Role.INSTANCER)
                 row = self._row(path, prim, kind, names)._replace(prototype=self.roots.get(path, ""))
             self.members[path] = row._replace(kind=row.kind._replace(shows="instancer"))
+
+    def _reaches_physics(self, prim: Any) -> bool:
+        targets = prim.GetRelationship("prototypes").GetTargets()
+        return any(_holds(self.physics, t.pathString) for t in targets if t.IsPrimPath())
 
     def _row(self, path: str, prim: Any, kind: RowKind, names: tuple[str, ...] = ()) -> Row:
         velocities = prim.GetCustomDataByKey(_VELOCITIES) if kind.role in (Role.MEMBER, Role.TARGET) else None
@@ -233,6 +234,8 @@ class _Walk:
         if prim.IsInstanceProxy() and str(prim.GetPrimInPrototype().GetPath()) in self.members:
             return None
         if self._is_member(kind) or (PHYSICS_BINDING in names and self._binds_physics(prim)):
+            return None
+        if kind.type_name == INSTANCER and self._reaches_physics(prim):
             return None
         return self._row(path, prim, kind._replace(role=Role.TARGET), names)
 

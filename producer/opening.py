@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ _CODES = (
     ("schema-dropped", re.compile(r"API schema '.*' can not be added|Unknown schema|not a valid (applied )?API schema")),
     ("transform-op-skipped", re.compile(r"xformOp", re.IGNORECASE)),
 )
+_NOISE = re.compile(r"\(\w+ stage on stage @[^@]*@ <0x[0-9a-f]+>\)|(?<=@anon:)0x[0-9a-f]+:")
 _PATH = re.compile(r"<(/[^>]*)>")
 
 
@@ -33,10 +34,15 @@ def quiet(diagnostics: Diagnostics) -> Iterator[None]:
     try:
         yield
     finally:
-        messages = dict.fromkeys(d.commentary for d in delegate.TakeUncoalescedDiagnostics())
+        messages = [d.commentary for d in delegate.TakeUncoalescedDiagnostics()]
         del delegate
-        for message in messages:
-            diagnostics.add(code_of(message), "warning", message, path_of(message))
+        note(messages, diagnostics)
+
+
+def note(messages: Iterable[str], diagnostics: Diagnostics) -> None:
+    """Add USD messages as rows, each once, sorted: USD composes in parallel and reports in any order."""
+    for message in sorted({_NOISE.sub("", m).strip() for m in messages}):
+        diagnostics.add(code_of(message), "warning", message, path_of(message))
 
 
 def code_of(message: str) -> str:
@@ -50,11 +56,15 @@ def path_of(message: str) -> str:
     return found.group(1).partition(".")[0].partition("{")[0] if found else ""
 
 
-def open_stage(source: Any) -> tuple[Any, str]:
-    """The pxr stage and its name. `source` is a path or a stage that is open already; SourceError when it cannot be opened."""
+def open_stage(source: Any, diagnostics: Diagnostics) -> tuple[Any, str]:
+    """The pxr stage and its name. `source` is a path or a stage that is open already; SourceError when it cannot be opened.
+
+    USD told of composition errors when it opened the stage, so for an open one they are asked for.
+    """
     from pxr import Tf, Usd
 
     if isinstance(source, Usd.Stage):
+        note((str(e) for e in source.GetCompositionErrors()), diagnostics)
         return source, str(source.GetRootLayer().identifier)
     name = os.fspath(source)
     check_file(Path(name))

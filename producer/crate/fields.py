@@ -27,6 +27,7 @@ PRIM_SLOTS = (
     "specializes",
     "variantSelection",
     "primChildren",
+    "primOrder",
     "properties",
     "customData",
     "subLayers",
@@ -39,7 +40,7 @@ PRIM_SLOTS = (
 SLOT = {name: i for i, name in enumerate(PRIM_SLOTS)}
 PRIM_IGNORED = frozenset(
     """accessibility assetInfo comment customLayerData displayGroupOrder displayName documentation endFrame endTimeCode
-    framePrecision framesPerSecond hasOwnedSubLayers hidden kind owner playbackMode prefix primOrder propertyOrder
+    framePrecision framesPerSecond hasOwnedSubLayers hidden kind owner playbackMode prefix propertyOrder
     providesUsdShadeConnectableAPIBehavior renderSettingsPrimPath sdrMetadata sessionOwner startFrame startTimeCode suffix timeCodesPerSecond
     uiHints variantSetChildren variantSetNames autoPlay colorConfiguration colorManagementSystem colorSpace colorSpaceConfiguration
     isPlayable omniverse:streaming hide_in_stage_window no_delete""".split()

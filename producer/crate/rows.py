@@ -67,15 +67,16 @@ class RowReader:
         self._order = library.paths.token(OP_ORDER)
 
     def read(self, rows: Rows, entries: Entries) -> I64:
-        """Read rows, whose stacks all have entries; returns the composed prims that their published relationships target (with repetitions)."""
+        """Read rows, whose stacks all have entries; returns (source, target) pairs of composed prims, shape (2, m), of their published
+        relationships."""
         position = np.empty(self._space.first.size - 1, np.int64)
         position[entries.stacks] = np.arange(entries.stacks.size)
         order, self._orders = self._op_orders(entries)
         stack = position[self._space.stack[rows.prim]]
-        hops: list[I64] = [np.empty(0, np.int64)]
+        hops: list[I64] = [np.empty((2, 0), np.int64)]
         for group in groups(entries, stack, rows.kind, (rows.prototype > 0).astype(np.int64), order, self._library.paths.token_count):
             hops.append(self._read(group, rows, entries, int(order[group.stacks[0]])))
-        return np.concatenate(hops)
+        return np.concatenate(hops, axis=1)
 
     def _op_orders(self, entries: Entries) -> tuple[I64, list[list[str]]]:
         """By stack a number of its order of transform ops, 0 without a value, and the orders by number."""
@@ -106,7 +107,8 @@ class RowReader:
         for name in plan.relationships:
             column, found = self._targets.column(entries, group.entries(entries, names[name]), prims, group.spread)
             cells[name] = Cells(RELATIONSHIP, column, AUTHORED)
-            hops.append(found[found >= 0])
+            source = np.repeat(prims, np.diff(column.offsets))
+            hops.append(np.stack([source, found])[:, found >= 0])
         if self._planner.schemas.facts(kind.type_name).is_xformable:
             cells |= self._transforms(kind.role, group, entries, self._orders[order])
         if prototype[0]:
@@ -114,7 +116,7 @@ class RowReader:
         self._note_wrong(kind, prims, authored)
         ids = self._targets.path_of[prims].astype(np.uint64)
         self._assembler.add(kind.type_name or UNTYPED, kind.schemas, ids, cells)
-        return np.concatenate(hops) if hops else np.empty(0, np.int64)
+        return np.concatenate(hops, axis=1) if hops else np.empty((2, 0), np.int64)
 
     def _authored(self, kind: RowKind, group: Group, entries: Entries) -> tuple[dict[str, Authored], dict[str, int]]:
         """What the plan asks for, and the slot of each name."""

@@ -68,10 +68,11 @@ def _items(data: U8, at: I64, count: I64, out: I64) -> int:
 class Targets:
     """Maps targets for one namespace whose prims have the path ids `path_of` (n,), 0 for prims that are not in the dictionary."""
 
-    def __init__(self, library: Library, space: Namespace, path_of: I64) -> None:
+    def __init__(self, library: Library, space: Namespace, path_of: I64, is_instance: npt.NDArray[np.bool_]) -> None:
         self.library = library
         self.space = space
         self.path_of = path_of
+        self._is_instance = is_instance
         self._home: I64 | None = None
         self._texts: dict[int, I64] = {}
         self._sorted: tuple[I64, I64] | None = None
@@ -232,7 +233,13 @@ class Targets:
         """Composed prims of paths of the root layer stack, -1 where the stage has none."""
         unique, inverse = np.unique(items, return_inverse=True)
         layer = self.library.layers[number]
-        out = np.array([self._walk(np.zeros(1, np.int64), _names(layer.path_string(int(i))))[0][0] for i in unique], np.int64)
+        out = np.full(unique.size, -1, np.int64)
+        for k, i in enumerate(unique.tolist()):
+            names = _names(layer.path_string(i))
+            got, used = self._walk(np.zeros(1, np.int64), names)
+            self._check_proxies(got, used, len(names))
+            if used[0] == len(names):
+                out[k] = got[0]
         return out[inverse.reshape(-1)]
 
     def _in_block(self, number: int, prim: I64, item: I64, at: I64, ids: I64, found: I64) -> npt.NDArray[np.bool_]:
@@ -272,6 +279,7 @@ class Targets:
         anchor = self._ancestor(prim[at], depth)
         names = _names(text[len(prefix.rstrip("/")) :])
         got, left = self._walk(anchor, names)
+        self._check_proxies(got, left, len(names))
         target = np.where(left == len(names), got, -1)
         found[at] = target
         path = self.path_of[got]
@@ -286,6 +294,11 @@ class Targets:
             token = self.library.paths.token("." + prop)
             path = self.library.paths.children_many(path, np.full(path.size, token)).astype(np.int64)
         ids[at] = path
+
+    def _check_proxies(self, got: I64, used: I64, wanted: int) -> None:
+        """What stands below an instance exists in its prototype only."""
+        if (self._is_instance[got] & (used < wanted)).any():
+            raise Unprovable("a relationship targets something below an instance")
 
     def _check_inverse(self, text: str, rules: Sequence[tuple[str, int]], prims: I64) -> None:
         """USD refuses a target that falls through an internal arc onto the place where the arc's own content went."""
