@@ -129,7 +129,7 @@ class _Walk:
 
     def _kind(self, prim: Any) -> RowKind:
         """Type and sanitised schemas of a prim, as a member."""
-        schemas = tuple(prim.GetAppliedSchemas() if not self.schemas.missing else _listed(prim))
+        schemas = tuple(_listed(prim) if self.schemas.is_partial else prim.GetAppliedSchemas())
         key = (prim.GetTypeName(), schemas)
         kind = self.kinds.get(key)
         if kind is None:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from ovsim.contract import Column, Units
 from ovsim.contract.joints import JOINT_TYPES
 from producer import collections, derived
+from producer.definitions import Property
 from producer.provenance import BLOCKED, DEFAULT, DERIVED, EMPTY, FALLBACK, HIDDEN
-from producer.schemas import Property, Schemas
+from producer.schemas import Schemas
 from producer.selection import PHYSICS_BINDING, Role, is_binding, population
 from producer.values import RELATIONSHIP, TYPES, ColumnType, contract_type
 

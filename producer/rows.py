@@ -115,7 +115,7 @@ class RowReader:
         props = [r.prim.GetAuthoredProperties() for r in rows] if at else [[]] * len(rows)
         batch = _Batch(kind, rows, props)
         usual = {n: Authored(declared[n].type) for n in at if n in declared}
-        loose = [n for n in at if n not in declared]
+        loose = [n for n in at if n not in declared or self._planner.schemas.is_partial]
         if not loose and not any(r.path in self._wrong for r in rows):
             self._resolve(batch, at, usual)
             return

@@ -1,7 +1,8 @@
 """Which properties a prim type and its applied API schemas declare, with type and fallback, as plain data.
 
 The knowledge is USD's own: the schema registry of usd-core with the resource plugins of physx-usd-schemas and newton-usd-schemas. Their Python
-packages are located but not imported. Without them the project's contract serves as declaration, and a diagnostic names what stays unknown.
+packages are located but not imported. What the registry lacks comes from the schema files themselves, or without the packages from the project's
+contract (`producer.definitions`), and then a diagnostic names what stays unknown.
 """
 
 from __future__ import annotations
@@ -11,15 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ovsim import contract
-from ovsim.contract.model import INSTANCE as SLOT
 from ovsim.diagnostics import Diagnostics
-from producer import usdvalues
+from producer import definitions, usdvalues
+from producer.definitions import Definition, Property
 from producer.selection import population
 from producer.unapplied import INSTANCE, KnownNames
-from producer.values import RELATIONSHIP, contract_type
 
 PACKAGES = {
     "physx_usd_schemas": ("PhysxSchema/resources", "OmniUsdPhysicsDeformableSchema/resources"),
@@ -28,13 +27,6 @@ PACKAGES = {
 _PROBES = {"physx_usd_schemas": "PhysxJointAPI", "newton_usd_schemas": "NewtonJointAPI"}
 _FAMILIES = frozenset({"usdPhysics", "physxSchema", "omniUsdPhysicsDeformableSchema", "newton"})
 _PLAIN_GPRIM = "Volume"  # declares nothing of its own: what it has is what every Gprim inherits
-
-
-class Property(NamedTuple):
-    """A declared property: `type` is the USD value type name, "" for a relationship; `fallback` a plain value or None."""
-
-    type: str
-    fallback: Any = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +52,7 @@ def resources() -> dict[str, list[Path]]:
 def load() -> Schemas:
     """Register the schema plugins and give the one view of the registry; import pxr on the first call.
 
-    USD builds its registry once a process, so plugins registered after another library has used it stay unknown; the diagnostics then say so.
+    USD builds its registry once a process; plugins that come after that are read as files.
     """
     from pxr import Plug
 
@@ -79,7 +71,13 @@ class Schemas:
         self._registry = Usd.SchemaRegistry()
         self._properties: dict[tuple[str, tuple[str, ...]], Mapping[str, Property]] = {}
         self._facts: dict[str, TypeFacts] = {}
-        self.missing = tuple(p for p, probe in _PROBES.items() if self._registry.FindAppliedAPIPrimDefinition(probe) is None)
+        unregistered = [p for p, probe in _PROBES.items() if self._registry.FindAppliedAPIPrimDefinition(probe) is None]
+        found = resources() if unregistered else {}
+        self.missing = tuple(p for p in unregistered if not found.get(p))
+        self._extra: dict[str, Definition] = definitions.from_contract() if self.missing else {}
+        for package in unregistered:
+            self._extra.update(definitions.from_files(found.get(package, ())))
+        self._extra = {n: d for n, d in self._extra.items() if self._is_unregistered(n)}
         self.known = KnownNames(self._physics_names())
 
     def properties(self, type_name: str, schemas: tuple[str, ...]) -> Mapping[str, Property]:
@@ -95,11 +93,12 @@ class Schemas:
 
         Sorted by name. `authored` is the composed `apiSchemas` list.
         """
-        definition = self._definition(type_name, authored)
+        listed = [*authored, *self._included(type_name, authored)] if self._extra else list(authored)
+        definition = self._definition(type_name, listed)
         newer = population().newer_apis
         kept = {a for a in definition.GetAppliedAPISchemas() if a.partition(":")[0] not in newer} if definition else set()
-        if self.missing:
-            kept.update(a for a in authored if _is_contract_api(a))
+        if self._extra:
+            kept.update(a for a in listed if self._is_extra(a))
         return tuple(sorted(kept))
 
     def facts(self, type_name: str) -> TypeFacts:
@@ -108,6 +107,9 @@ class Schemas:
         if got is None:
             from pxr import Usd, UsdGeom
 
+            extra = self._extra.get(type_name)
+            if extra is not None and extra.kind == "type":
+                return TypeFacts(extra.is_xformable, extra.is_boundable)
             found = self._registry.GetTypeFromSchemaTypeName(type_name) if type_name else None
             if found and Usd.SchemaRegistry.IsConcrete(found) and type_name not in population().newer_types:
                 got = TypeFacts(found.IsA(UsdGeom.Xformable), found.IsA(UsdGeom.Boundable))
@@ -117,8 +119,14 @@ class Schemas:
         return got
 
     def is_registered(self, type_name: str) -> bool:
-        """Whether USD knows a concrete prim type of this name."""
-        return self._registry.FindConcretePrimDefinition(type_name) is not None
+        """Whether a concrete prim type of this name is known."""
+        extra = self._extra.get(type_name)
+        return (extra is not None and extra.kind == "type") or self._registry.FindConcretePrimDefinition(type_name) is not None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether USD itself lacks schemas: then pxr drops their names from applied lists and knows no type of their attributes."""
+        return bool(self._extra)
 
     def report(self, used: Iterable[str], diagnostics: Diagnostics) -> None:
         """Tell of missing schema packages, and of the used APIs whose columns therefore cannot be known."""
@@ -132,21 +140,22 @@ class Schemas:
             " library uses USD's schema registry",
         )
         for name in sorted({u.partition(":")[0] for u in used}):
-            if self._is_unregistered(name) and name not in contract.load().components:
+            if name and name not in self._extra and self._is_unregistered(name):
                 diagnostics.add("schema-unknown", "warning", f"the columns of {name} cannot be known without {names}", column=name)
 
     def _definition(self, type_name: str, schemas: Sequence[str]) -> Any:
         """pxr prim definition, None when neither type nor schemas give one."""
-        if schemas:
-            return self._registry.BuildComposedPrimDefinition(type_name if self.is_registered(type_name) else "", list(schemas))
-        return self._registry.FindConcretePrimDefinition(type_name) if type_name else None
+        concrete = self._registry.FindConcretePrimDefinition(type_name) if type_name else None
+        if not schemas:
+            return concrete
+        return self._registry.BuildComposedPrimDefinition(type_name if concrete else "", list(schemas))
 
     def _is_unregistered(self, name: str) -> bool:
         return self._registry.FindAppliedAPIPrimDefinition(name) is None and self._registry.FindConcretePrimDefinition(name) is None
 
     def _declared(self, type_name: str, schemas: tuple[str, ...]) -> Mapping[str, Property]:
         definition = self._definition(type_name, schemas)
-        out = dict(_contract_properties(type_name, schemas)) if self.missing else {}
+        out = self._extra_properties(schemas) if self._extra else {}
         for name in definition.GetPropertyNames() if definition else ():
             attribute = definition.GetAttributeDefinition(name)
             if not attribute:
@@ -155,6 +164,32 @@ class Schemas:
             usd_type = str(attribute.GetTypeName())
             fallback = attribute.GetFallbackValue()
             out[name] = Property(usd_type, None if fallback is None else usdvalues.plain(usd_type, fallback))
+        out.update(self._extra_properties((type_name,)) if self._extra else {})  # a type is stronger than its APIs
+        return out
+
+    def _is_extra(self, schema: str) -> bool:
+        base, _, instance = schema.partition(":")
+        return base in self._extra and self._extra[base].fits(instance)
+
+    def _included(self, type_name: str, authored: Sequence[str]) -> list[str]:
+        """APIs that come with unregistered ones, in turn."""
+        out: list[str] = []
+        queue = [type_name, *(a for a in authored if self._is_extra(a))]
+        while queue:
+            base, _, instance = queue.pop().partition(":")
+            for api in self._extra[base].includes if base in self._extra else ():
+                name = api.replace(INSTANCE, instance) if INSTANCE in api or not instance or ":" in api else f"{api}:{instance}"
+                if name not in out:
+                    out.append(name)
+                    queue.append(name)
+        return out
+
+    def _extra_properties(self, schemas: Sequence[str]) -> dict[str, Property]:
+        out: dict[str, Property] = {}
+        for schema in schemas:
+            base, _, instance = schema.partition(":")
+            if base in self._extra and ":" not in instance:
+                out.update(self._extra[base].of_instance(instance))
         return out
 
     def _physics_names(self) -> set[str]:
@@ -170,30 +205,9 @@ class Schemas:
             definition = self._registry.FindConcretePrimDefinition(schema) or self._registry.FindAppliedAPIPrimDefinition(schema)
             if definition:
                 names.update(n for n in definition.GetPropertyNames() if n not in inherited)
-        if self.missing:
-            for component in contract.load().components.values():
-                if component.kind != "block" and not self._registry.FindConcretePrimDefinition(component.name):
-                    names.update(c.name.replace(SLOT, INSTANCE) for c in component.columns)
+        for extra in self._extra.values():
+            names.update(n for n in extra.properties if n not in inherited)
+            for base, _, instance in (i.partition(":") for i in extra.includes):
+                definition = self._registry.FindAppliedAPIPrimDefinition(base)
+                names.update(n.replace(INSTANCE, instance or INSTANCE) for n in (definition.GetPropertyNames() if definition else ()))
         return names
-
-
-def _is_contract_api(schema: str) -> bool:
-    base, colon, instance = schema.partition(":")
-    component = contract.load().components.get(base)
-    if component is None or component.kind not in ("api", "multi_api"):
-        pop = population()
-        return (bool(instance) and base in pop.multi_apis) if colon else base in pop.apis
-    return bool(instance) if component.kind == "multi_api" else not colon
-
-
-def _contract_properties(type_name: str, schemas: Sequence[str]) -> Iterable[tuple[str, Property]]:
-    """Declarations out of the contract: what serves for schemas that USD does not know."""
-    known = contract.load()
-    wanted = [(type_name, "")] if type_name in known.components else []
-    wanted += [(base, instance) for base, _, instance in (s.partition(":") for s in schemas) if base in known.components and ":" not in instance]
-    for component, instance in wanted:
-        for column in known.columns_of(component):
-            if column.producer.rule in ("resolved", "derived", "authored"):
-                type_ = contract_type(column)
-                usd_type = "" if type_ is RELATIONSHIP else usdvalues.type_name(type_)
-                yield column.instance(instance), Property(usd_type, column.raw_fallback)
