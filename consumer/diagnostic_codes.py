@@ -1,4 +1,4 @@
-"""Every diagnostic code of the PhysX view in one table: severity, meaning, what to do. The documentation is generated from it."""
+"""Every diagnostic code of descriptors and of the PhysX view in one table: severity, meaning, what to do. The documentation is generated from it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ _E, _W, _I = "error", "warning", "info"
 
 CODES: MappingProxyType[str, Code] = MappingProxyType(
     {
+        # columns as the parser reads them
+        "column-type": _code(
+            _W, "silent", "a column has a type that the parser cannot read, so its default stays", "write the type that the contract declares"
+        ),
+        "column-cast": _code(_I, "silent", "a float64 column is read where float32 is declared", "write float32"),
+        "unknown-path-id": _code(_E, "silent", "a relationship holds a path id that the stage's path dictionary lacks", "intern the path"),
         # joints that do not exist
         "joint-disabled": _code(_I, "silent", "the joint is disabled, so it is not created", "enable it", "physics:jointEnabled"),
         "no-bodies": _code(_E, "error", "neither side has an actor, so no joint results", "give at least one body", "physics:body0"),
@@ -33,7 +39,11 @@ CODES: MappingProxyType[str, Code] = MappingProxyType(
         ),
         "same-body": _code(_E, "error", "both sides are the same body, so no joint results", "target two bodies", "physics:body1"),
         "invalid-frame": _code(
-            _E, "error", "a local frame is zero or not finite, so no joint results", "author finite positions and unit quaternions", "physics:localRot0"
+            _E,
+            "error",
+            "a local frame is zero or not finite, so no joint results",
+            "author finite positions and unit quaternions",
+            "physics:localRot0",
         ),
         "closed-loop": _code(
             _E,
@@ -73,7 +83,9 @@ CODES: MappingProxyType[str, Code] = MappingProxyType(
         "root-on-kinematic-body": _code(
             _W, "warning", "the root API sits on a kinematic body and is ignored", "make the body dynamic", "physics:kinematicEnabled"
         ),
-        "root-joint-without-bodies": _code(_W, "silent", "the root API sits on a joint without bodies, so there is no articulation", "give it a body"),
+        "root-joint-without-bodies": _code(
+            _W, "silent", "the root API sits on a joint without bodies, so there is no articulation", "give it a body"
+        ),
         "root-joint-between-bodies": _code(
             _W,
             "silent",
@@ -131,15 +143,25 @@ CODES: MappingProxyType[str, Code] = MappingProxyType(
         ),
         "one-sided-limit": _code(_W, "silent", "only one bound of the limit is finite", "author both bounds"),
         "reversed-limit": _code(_W, "silent", "the lower bound lies above the upper one, which does not lock this joint", "swap the bounds"),
-        "clamped-limit": _code(_W, "warning", "a bound was clamped: a revolute joint to half a turn, a twist to a turn", "author a bound within the range"),
+        "clamped-limit": _code(
+            _W, "warning", "a bound was clamped: a revolute joint to half a turn, a twist to a turn", "author a bound within the range"
+        ),
         "half-pyramid": _code(
             _W, "warning", "one swing is limited and the other is not: the missing half of the pyramid is [0, 0]", "limit or lock both swings"
         ),
         "distance-minimum-ignored": _code(
-            _W, "warning", "the distance limit of a D6 has no minimum; the authored one is ignored", "use a distance joint", "limit:distance:physics:low"
+            _W,
+            "warning",
+            "the distance limit of a D6 has no minimum; the authored one is ignored",
+            "use a distance joint",
+            "limit:distance:physics:low",
         ),
-        "limit-tuning-ignored": _code(_W, "warning", "an articulation ignores restitution, bounce, stiffness and damping of a limit", "remove PhysxLimitAPI"),
-        "invalid-distance": _code(_E, "error", "a distance or its spring is not finite and is refused", "author finite values", "physics:maxDistance"),
+        "limit-tuning-ignored": _code(
+            _W, "warning", "an articulation ignores restitution, bounce, stiffness and damping of a limit", "remove PhysxLimitAPI"
+        ),
+        "invalid-distance": _code(
+            _E, "error", "a distance or its spring is not finite and is refused", "author finite values", "physics:maxDistance"
+        ),
         # drives, states, properties
         "invalid-drive": _code(_E, "error", "a drive with negative or non-finite gains or force limit is refused", "author values >= 0"),
         "invalid-drive-target": _code(_E, "error", "a drive target is out of range or not finite and is refused", "author a target within range"),
@@ -151,7 +173,9 @@ CODES: MappingProxyType[str, Code] = MappingProxyType(
             "the dynamic friction effort exceeds the static one, so all friction of the axis stays 0",
             "author static >= dynamic",
         ),
-        "drive-target-wrapped": _code(_W, "warning", "a target of a turn or more on an unlimited revolute joint is reduced by whole turns", "limit the joint"),
+        "drive-target-wrapped": _code(
+            _W, "warning", "a target of a turn or more on an unlimited revolute joint is reduced by whole turns", "limit the joint"
+        ),
         "linear-motion-locked": _code(
             _W, "warning", "a D6 in an articulation has its linear axes locked whatever its limits say", "lock transX, transY and transZ"
         ),

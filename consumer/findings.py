@@ -19,8 +19,8 @@ _ROW, _HALF = np.uint8(ROW), np.float32(0.5)
 # bit: (code, column, message)
 FINDINGS = (
     ("disjoint-frames", "", "the two joint frames do not meet in the world, so the bodies will snap together; check localPos and localRot"),
-    ("invalid-orientation", "physics:localRot0", "the orientation is zero or not finite, so no joint results; author a unit quaternion"),
-    ("invalid-orientation", "physics:localRot1", "the orientation is zero or not finite, so no joint results; author a unit quaternion"),
+    ("invalid-frame", "physics:localRot0", "the local frame is zero or not finite, so no joint results; author finite values, a unit quaternion"),
+    ("invalid-frame", "physics:localRot1", "the local frame is zero or not finite, so no joint results; author finite values, a unit quaternion"),
     ("target-without-row", "physics:body0", "the target has no row, so its own transform counts as identity; target a published prim"),
     ("target-without-row", "physics:body1", "the target has no row, so its own transform counts as identity; target a published prim"),
     ("same-body", "physics:body1", "both sides resolve to the same body, so no joint results; target two bodies"),
@@ -28,7 +28,7 @@ FINDINGS = (
 
 
 @kernel
-def mark_findings(valid: Array, orientation: Array, rel: Array, body: Array, flags: Array, marks: Array) -> None:
+def mark_findings(valid: Array, position: Array, orientation: Array, rel: Array, body: Array, flags: Array, marks: Array) -> None:
     """Bit k of `marks` (n,) uint8: FINDINGS[k] holds for the row."""
     for i in prange(valid.size):
         m = 0 if valid[i] else 1
@@ -36,7 +36,8 @@ def mark_findings(valid: Array, orientation: Array, rel: Array, body: Array, fla
             n2 = np.float32(0)
             for lane in range(4):
                 n2 += orientation[i, k, lane] * orientation[i, k, lane]
-            if not n2 > _HALF:  # a unit quaternion, a zero one or NaN: nothing else comes out of normalisation
+            finite = np.isfinite(position[i, k, 0]) and np.isfinite(position[i, k, 1]) and np.isfinite(position[i, k, 2])
+            if not n2 > _HALF or not finite:  # a unit quaternion, a zero one or NaN: nothing else comes out of normalisation
                 m |= 2 << k
             if rel[i, k] != 0 and not flags[rel[i, k]] & _ROW:
                 m |= 8 << k
@@ -49,7 +50,7 @@ def tell_findings(descriptors: Descriptors, bodies: BodyTable) -> None:
     """Append diagnostics of the kinds in `FINDINGS`."""
     for block in descriptors.blocks:
         marks = np.empty(len(block), np.uint8)
-        mark_findings(block.valid_frames, block.orientation, block.rel, block.body, bodies.flags, marks)
+        mark_findings(block.valid_frames, block.position, block.orientation, block.rel, block.body, bodies.flags, marks)
         if marks.any():
             for bit, finding in enumerate(FINDINGS):
                 _tell(descriptors, block, np.flatnonzero(marks & np.uint8(1 << bit)), *finding)

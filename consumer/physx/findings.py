@@ -17,12 +17,12 @@ from ovsim.contract.joints import FIXED
 from ovsim.diagnostics import Diagnostics
 
 Array = npt.NDArray[Any]
-DESCRIPTOR_DUPLICATES = frozenset(("same-body", "invalid-orientation"))  # said by the runtime findings more exactly
+DESCRIPTOR_DUPLICATES = frozenset(("same-body", "invalid-frame"))  # said by the runtime findings more exactly
 LIMIT_COLUMNS = {"invalid-limit", "one-sided-limit", "reversed-limit", "clamped-limit"}
 
 
 def tell(view: PhysxView) -> Diagnostics:
-    """All findings: those of the descriptors, then joints that do not exist, roots, remarks on joints, bodies; each group in path order of its own."""
+    """All findings: those of the descriptors, then joints that do not exist, roots, remarks on joints, bodies; each group in path order."""
     out = Diagnostics(d for d in view.descriptors.diagnostics if d.code not in DESCRIPTOR_DUPLICATES)
     g, built = view.graph, view.articulations
     for reason in range(1, len(c.REASONS)):

@@ -131,4 +131,12 @@ def test_nan_and_infinite_matrices_do_not_harm():
     builder.add(REVOLUTE, ["/J0", "/J1", "/J2"], {"physics:body0": [["/A/x"], ["/B/x"], ["/C"]]})
     found = consumer.resolve(builder.finish(), "observed-0.6.3")
     assert len(found) == 3
-    assert "invalid-orientation" in found.diagnostics.codes()
+    assert "invalid-frame" in found.diagnostics.codes()
+
+
+def test_every_code_is_documented():
+    """The codes of descriptors stand in the table of codes."""
+    from consumer.diagnostic_codes import CODES
+    from consumer.findings import FINDINGS
+
+    assert {code for code, _, _ in FINDINGS} | {"column-type", "column-cast", "unknown-path-id"} <= set(CODES)
