@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from consumer.usd.resolve import Openable, resolve_with_rows
 from ovsim.stage import ROOT, PathDictionary
 
 I64 = npt.NDArray[np.int64]
-BY_JOINT = ("side", "late_side", "enabled", "excluded", "articulable")
 
 
 def physx_view(source: Openable, custom_types: Sequence[str] = ()) -> PhysxView:
@@ -57,7 +56,7 @@ def _articulate(g: StageGraph, order: I64, by_path: I64) -> Articulations:
     place = np.empty(order.size, np.int64)
     place[order] = np.arange(order.size)
     graph = g.graph
-    moved = replace(graph, **{name: getattr(graph, name)[order] for name in BY_JOINT})
+    moved = replace(graph, **{f.name: getattr(graph, f.name)[order] for f in fields(graph) if not f.name.startswith("body_")})
     first_last = np.argsort(by_path[g.root_path], kind="stable")[::-1]
     kind, index = g.roots.kind[first_last], g.roots.index[first_last].copy()
     joints = kind == JOINT_ROOT

@@ -19,7 +19,7 @@ def check(context: Context) -> None:
             _units(context, archetype)
             continue
         for name, constant in context.expected(archetype).items():
-            column = context.contract.find(name)
+            column = context.contract.on(archetype.type_name, name)
             if name in archetype or column is None or column.parser_default is None or name in _HARMLESS:
                 continue
             default = column.parser_default(context.units)

@@ -19,7 +19,7 @@ def check(context: Context) -> None:
     for archetype in context.stage.archetypes:
         _instances(context, archetype)
         for name in archetype.names:
-            column = context.contract.find(name)
+            column = context.contract.on(archetype.type_name, name)
             if column is not None:
                 _type(context, archetype, name, column)
             if not context.written(archetype, name):

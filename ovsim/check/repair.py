@@ -81,7 +81,7 @@ def _repair(context: Context, archetype: Archetype, changes: list[Change]) -> Ar
                 cells[name] = (col.field(name, array.type), array, DERIVED)
                 changes.append(_added(context, archetype, name, "identity" if name == "omni:xform" else False))
     for name in archetype.names:
-        column = context.contract.find(name)
+        column = context.contract.on(archetype.type_name, name)
         if column is not None:
             done = _cast(archetype, name, column)
             if done is not None:
@@ -94,7 +94,7 @@ def _cast(archetype: Archetype, name: str, column: Column) -> pa.Array | None:
     """The column in its contract type, when it has another number type with the same lanes and every value survives; None otherwise."""
     want, array = expected_type(column), archetype.column(name)
     got = array.type
-    if column.array or column.semantic or same_storage(got, want) or not _number(got) or not _number(want):
+    if column.array or column.semantic in (col.TOKEN_ID, col.RELATIONSHIP) or same_storage(got, want) or not _number(got) or not _number(want):
         return None
     if (got.list_size if pa.types.is_fixed_size_list(got) else 1) != column.lanes:
         return None

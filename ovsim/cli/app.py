@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import ovsim
-from ovsim.cli import bench, columns, contract, convert, physx, populate, pull, push, query, resolve, tree
+from ovsim.cli import bench, check, columns, contract, convert, diff, explain, physx, populate, pull, push, query, resolve, tree
 from ovsim.errors import OvsimError
 
 app = typer.Typer(
@@ -19,7 +19,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for _command in (populate, resolve, physx, tree, columns, contract, convert, query, push, pull):
+for _command in (populate, resolve, physx, tree, columns, explain, diff, check, contract, convert, query, push, pull):
     app.command(_command.NAME, no_args_is_help=_command.NAME != "contract")(_command.run)
 app.add_typer(bench.app, name=bench.NAME)
 

@@ -58,6 +58,28 @@ def write_directory(directory: Path, tables: Mapping[str, pa.Table], format: str
         raise OvsimError(f"cannot write into {directory}: {e}") from e
 
 
+def write_file(file: Path, data: bytes) -> None:
+    """Write one file that appears whole or not at all. OvsimError when the disk refuses."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, aside = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        try:
+            with os.fdopen(handle, "wb") as sink:
+                sink.write(data)
+            os.replace(aside, file)
+        finally:
+            Path(aside).unlink(missing_ok=True)
+    except OSError as e:
+        raise OvsimError(f"cannot write {file}: {e}") from e
+
+
+def plain(text: str) -> str:
+    """Text for a rich table cell: brackets in it are no markup."""
+    from rich.markup import escape
+
+    return escape(text)
+
+
 def console() -> Console:
     """A console for tables: as wide as the terminal, or wide enough not to break names when the output is a file or a pipe."""
     from rich.console import Console

@@ -159,6 +159,14 @@ class Contract:
                 got = self._templates.get((column[: first + 1], column[second:]))
         return got
 
+    def on(self, type_name: str, column: str) -> Column | None:
+        """The column as the prim type declares it, else as `find` gives it: two components may share a name with other defaults."""
+        if type_name in self.components:
+            for declared in self.columns_of(type_name):
+                if declared.name == column:
+                    return declared
+        return self.find(column)
+
     def instances(self, api: str, joint_type: str) -> tuple[str, ...]:
         """Instances of `api` that a joint type reads, in descriptor list order; empty when it never reads the API."""
         return self.component(api).instances.get(joint_type, ())

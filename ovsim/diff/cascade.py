@@ -10,7 +10,7 @@ import numpy as np
 
 from ovsim.contract.joints import GEAR, RACK
 from ovsim.diff.case import Case, Pair
-from ovsim.diff.compare import ORDER, UNEXPLAINED, Difference
+from ovsim.diff.comparator import ORDER, UNEXPLAINED, Difference
 from ovsim.diff.physx import ARTICULATION
 from ovsim.diff.predicates import PREDICATES
 from ovsim.diff.sides import Side
@@ -87,6 +87,19 @@ def explain_physx(pair: Pair, difference: Difference, below: Sequence[Difference
             return difference.explained(causes[0])
     finding = _order_cause(pair, difference, groups)
     return difference.explained(finding) if finding else difference
+
+
+def explain_derived(pair: Pair, difference: Difference, found: Sequence[Difference]) -> Difference:
+    """A descriptor difference that follows from another one: a gear's or rack's body is that of the joint it couples, and whether frames meet
+    depends on bodies and frames."""
+    at_joint = _by_path(pair, found)
+    if re.fullmatch(r"body[01]", difference.field):
+        return _coupled(pair, difference, at_joint)
+    if difference.field == "validBodyTransformations":
+        for d in at_joint.get(difference.path, []):
+            if re.fullmatch(r"body[01]|localPose[01].*|axis", d.field) and d.finding != UNEXPLAINED:
+                return difference.explained(d.finding)
+    return difference
 
 
 def _by_path(pair: Pair, below: Sequence[Difference]) -> dict[str, list[Difference]]:

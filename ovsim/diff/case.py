@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ovsim import contract
 from ovsim.contract import fields
-from ovsim.diff.compare import Difference
+from ovsim.diff.comparator import Difference
 from ovsim.diff.sides import COLUMNAR, USD, Side
 from ovsim.stage import Archetype, Ragged
 from ovsim.stage import columns as col

@@ -11,9 +11,9 @@ from functools import lru_cache
 
 from ovsim.contract import findings
 from ovsim.diff import rulesets
-from ovsim.diff.cascade import explain_physx
+from ovsim.diff.cascade import explain_derived, explain_physx
 from ovsim.diff.case import Case, Pair
-from ovsim.diff.compare import UNEXPLAINED, Difference
+from ovsim.diff.comparator import UNEXPLAINED, Difference
 from ovsim.diff.predicates import PREDICATES, Predicate
 from ovsim.errors import ContractError
 
@@ -53,9 +53,12 @@ CASCADED = frozenset({"visiting_order", "competing_roots"})
 
 def classify(pair: Pair, differences: Sequence[Difference]) -> list[Difference]:
     """The differences with their findings, in the same order; all levels of one comparison go in one call, for descriptors explain PhysX."""
+    pair.cache.clear()
     if rulesets.apply(pair):
         return rulesets.explain(pair, differences)
     first = [d if d.level == "physx" else explain(pair, d) for d in differences]
+    found = [d for d in first if d.level == "descriptors"]
+    first = [explain_derived(pair, d, found) if d.level == "descriptors" and d.finding == UNEXPLAINED else d for d in first]
     below = [d for d in first if d.level == "descriptors"]
     out = [explain_physx(pair, d, below) if d.level == "physx" else d for d in first]
     return [explain(pair, d) if d.level == "physx" and d.finding == UNEXPLAINED else d for d in out]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ovsim.diff.case import Pair
-from ovsim.diff.compare import EXACT, UNEXPLAINED, Difference, compare
+from ovsim.diff.comparator import EXACT, UNEXPLAINED, Difference, compare
 from ovsim.diff.sides import ColumnSide
 
 # predicates that stand for a switch of the rule sets, or for a rule of the runtime that the pages tell otherwise

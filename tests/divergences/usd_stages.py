@@ -201,4 +201,6 @@ def _records(draw: Any, kind: str, apis: list[str], lines: list[str]) -> None:
     api("PhysxJointAPI", {f"physxJoint:{n}": "float" for n in ("armature", "maxJointVelocity", "jointFriction")}, 0.2)
     api("NewtonJointAPI", {"newton:velocityLimit": "float"}, 0.15)
     if kind == "PhysicsDistanceJoint":
-        api("PhysxPhysicsDistanceJointAPI", {"physxPhysicsDistanceJoint:springStiffness": "float", "physxPhysicsDistanceJoint:springDamping": "float"})
+        api(
+            "PhysxPhysicsDistanceJointAPI", {"physxPhysicsDistanceJoint:springStiffness": "float", "physxPhysicsDistanceJoint:springDamping": "float"}
+        )

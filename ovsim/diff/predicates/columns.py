@@ -11,7 +11,7 @@ from ovsim.check.absent import same
 from ovsim.contract import FLT_MAX, Units, findings
 from ovsim.contract.joints import D6, GEAR, PRISMATIC, RACK, REVOLUTE, SPHERICAL
 from ovsim.diff.case import Case
-from ovsim.diff.compare import LEFT_ONLY, RIGHT_ONLY
+from ovsim.diff.comparator import LEFT_ONLY, RIGHT_ONLY
 from ovsim.diff.predicates.registry import FRAME, predicate
 
 _D2R = math.pi / 180
@@ -35,7 +35,7 @@ def absent_equals_default(case: Case) -> bool:
     """A column stands on one side only, and holds just what the parser assumes without it."""
     if case.diff.kind not in (LEFT_ONLY, RIGHT_ONLY):
         return False
-    column = contract.load().find(case.field)
+    column = contract.load().on(case.type_name, case.field)
     value = case.diff.left if case.diff.right is None else case.diff.right
     return column is not None and column.parser_default is not None and same(column.parser_default(Units()), value)
 

@@ -11,7 +11,7 @@ import numpy as np
 from ovsim.contract import FLT_MAX
 from ovsim.contract.joints import JOINT_TYPES, REVOLUTE
 from ovsim.diff.case import Case
-from ovsim.diff.compare import ORDER
+from ovsim.diff.comparator import ORDER
 from ovsim.diff.predicates.registry import ALL, FRAME, SIDE, nearest_body, predicate, targets
 
 _SENTINEL = 0.5e38
