@@ -1,4 +1,4 @@
-"""SQL over a dataset through DuckDB: each table is a view of its name."""
+"""SQL over a dataset through DuckDB: each table is a view of its name, `columns` is all columns tables in one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ovsim.dataset.layout import Layout
-from ovsim.dataset.schemas import tables
+from ovsim.dataset.schemas import COLUMNS_TABLES, tables
 from ovsim.errors import OvsimError
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def connect(where: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
         _register(connection, layout)
     for table in tables(layout.settings.level):
         connection.execute(f'CREATE VIEW "{table}" AS {_source(layout, table)}')
+    every = " UNION ALL BY NAME ".join(f"""SELECT '{t.partition("_")[2]}' AS joint_type, * FROM "{t}\"""" for t in COLUMNS_TABLES)
+    connection.execute(f'CREATE VIEW "columns" AS {every}')
     return connection
 
 
@@ -77,9 +79,11 @@ def _register(connection: duckdb.DuckDBPyConnection, layout: Layout) -> None:
         from fsspec.implementations.arrow import ArrowFSWrapper
     except ImportError:
         raise QueryError("querying a dataset behind a URI needs fsspec: pip install 'ovsim[remote]'") from None
-    fs = ArrowFSWrapper(layout.storage.fs)
-    fs.protocol = _PROTOCOL
-    connection.register_filesystem(fs)
+
+    class Through(ArrowFSWrapper):  # type: ignore[misc]
+        protocol = _PROTOCOL
+
+    connection.register_filesystem(Through(layout.storage.fs))
 
 
 def _nothing(table: str) -> str:

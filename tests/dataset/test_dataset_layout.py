@@ -42,11 +42,11 @@ def shown(layout: Layout) -> dict[str, list[str]]:
     return {t: sorted(data.table(t)["file"].to_pylist()) for t in ("files", "diagnostics")}
 
 
-@pytest.fixture(params=["path", "uri"])
+@pytest.fixture(params=["path", "pyarrow", "fsspec"])
 def layout(tmp_path, request) -> Layout:
-    if request.param == "uri":
+    if request.param == "fsspec":
         pytest.importorskip("fsspec")
-    where = str(tmp_path / "d") if request.param == "path" else f"local://{tmp_path}/d"
+    where = {"path": f"{tmp_path}/d", "pyarrow": f"local://{tmp_path}/d", "fsspec": f"memory:/{tmp_path}/d"}[request.param]
     made = Layout.create(where, SETTINGS)
     assert made.storage.local == (request.param == "path")
     return made

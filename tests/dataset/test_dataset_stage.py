@@ -209,12 +209,15 @@ def test_a_snapshot_gives_what_its_stage_gives(tmp_path):
     assert {os.path.basename(x["path"]) for x in record["layers"]} >= {"snapshot.json", "tokens.arrow"}
 
 
-def test_a_stage_behind_a_uri_comes_with_its_layers(tmp_path, makers):
-    pytest.importorskip("fsspec")
+@pytest.mark.parametrize("scheme", ["local", "memory"])
+def test_a_stage_behind_a_uri_comes_with_its_layers(tmp_path, makers, scheme):
+    fsspec = pytest.importorskip("fsspec")
     (tmp_path / "assets").mkdir()
     (tmp_path / "assets" / "arm.usda").write_text(makers.asset())
     (tmp_path / "s.usda").write_text(makers.good_stage(3, 2, "./assets/arm.usda"))
-    uri = f"local://{tmp_path}"
+    uri = f"{scheme}://{tmp_path}"
+    if scheme == "memory":
+        fsspec.filesystem("memory").put(f"{tmp_path}/", f"{tmp_path}/", recursive=True)
     got = defaultdict(list)
     record = convert_stage(f"{uri}/s.usda", Settings("descriptors"), lambda table, rows: got[table].append(rows))
     assert record["outcome"] == "ok", record["message"]
