@@ -1,13 +1,14 @@
 """Articulations of a stage from index arrays: accepted roots, election, building (spec section 7).
 
-Cost: linear in joints + bodies for trees (chains, stars, many robots) and in the sizes of cyclic components whose root is given or anchored; a floating
-cyclic component without a named root costs bodies * joints of that one component (see `consumer.election.centre`). Root prims whose subtrees share
-one component traverse it once each. No recursion anywhere.
+Cost: linear in joints + bodies for trees (chains, stars, many robots) and for cyclic components whose root is given or anchored; a floating cyclic
+component without a named root costs bodies * joints of that one component (see `consumer.election.centre`). Root prims whose subtrees share one
+component traverse it once each. No recursion anywhere.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,10 +56,11 @@ class Roots:
 class Articulations:
     """Result over index arrays.
 
-    fate (n,) uint8: `building.UNTOUCHED`, `ROOT_JOINT`, `LINK_JOINT`, `LOOP`, `LOST_ROOT`; remark (n,) uint8 bits `UNSUPPORTED`, `PARALLEL`, `TAKEN_BODY`.
-    Articulations in the order of creation: root (a,) index into `Roots`, fixed (a,) uint8, root_joint (a,) -1 none, anchor (a,) the static side (0, 1)
-    of the root joint or -1, first_link (a + 1,). Links in the order of creation: link_body, link_parent (body index, -1 the base), link_joint (-1 the
-    base). body_articulation (m,) -1 none. Keys: key_root, key_kind, key_index, key_result (`building.BUILT`, ...), a row a root key.
+    fate (n,) uint8: `building.UNTOUCHED`, `ROOT_JOINT`, `LINK_JOINT`, `LOOP`, `LOST_ROOT`; remark (n,) uint8 bits `UNSUPPORTED`, `PARALLEL`,
+    `TAKEN_BODY`. Articulations in the order of creation: root (a,) index into `Roots`, fixed (a,) uint8, root_joint (a,) -1 none, anchor (a,) the
+    static side (0, 1) of the root joint or -1, first_link (a + 1,). Links in the order of creation: link_body, link_parent (body index, -1 the
+    base), link_joint (-1 the base). body_articulation (m,) -1 none. Keys: key_root, key_kind, key_index, key_result (`building.BUILT`, ...), a row
+    a root key.
     """
 
     fate: U8
@@ -101,7 +103,7 @@ def articulate(graph: JointGraph, roots: Roots, visit_rank: npt.ArrayLike = ()) 
     )
 
 
-def _c(a: npt.ArrayLike, dtype: type) -> npt.NDArray[np.generic]:
+def _c(a: npt.ArrayLike, dtype: type) -> npt.NDArray[Any]:
     return np.array(a, dtype, order="C")
 
 
@@ -119,7 +121,7 @@ def _articulate(
     root_begin: I64,
     root_end: I64,
     visit_rank: I64,
-):  # type: ignore[no-untyped-def]
+) -> tuple[npt.NDArray[Any], ...]:
     n, m, k = side.shape[0], body_enabled.size, root_kind.size
     offsets, joints = adjacency(side, enabled, m)
     linkable = body_enabled & (1 - body_kinematic)

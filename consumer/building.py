@@ -42,7 +42,7 @@ def neighbour_groups(side: I64, offsets: I64, joints: I64) -> I64:
 def base_of_joint(joint: int, side: I64, body_enabled: U8) -> tuple[int, int, int]:
     """Base body of a root joint, the static side's index (0, 1, or -1), and BUILT, NO_BASE or KINEMATIC_ANCHOR (spec 7.6 step 2)."""
     a, b = side[joint, 0], side[joint, 1]
-    if a == NONE or b == NONE:
+    if NONE in (a, b):
         base = b if a == NONE else a
         return (base, -1, BUILT) if base >= 0 else (NONE, -1, NO_BASE)
     if a == STATIC or not body_enabled[a]:
@@ -80,8 +80,8 @@ def grow(
 ) -> int:
     """Grow one articulation from its base link; returns the end of its links in `link_*`.
 
-    A joint belongs to the root key when one of its sides lies in a component stamped `key` in `in_vector`. `taken[b]` is the articulation of a body, -1
-    free; `visited[b]` is stamped with `number`.
+    A joint belongs to the root key when one of its sides lies in a component stamped `key` in `in_vector`. `taken[b]` is the articulation of a
+    body, -1 free; `visited[b]` is stamped with `number`.
     """
     links = first_link
     link_body[links], link_parent[links], link_joint[links] = base, NONE, NONE

@@ -99,10 +99,10 @@ def all_below(count: int, order: I64, start: int, end: int) -> bool:
 
     Observed on 0.6.3, not in spec 7.5: a floating map whose first body holds all others in its subtree takes that body as root, whatever the centre.
     """
+    inside = 0
     for i in range(count):
-        if order[i] < start or order[i] >= end:
-            return False
-    return True
+        inside += start <= order[i] < end
+    return inside == count
 
 
 @serial

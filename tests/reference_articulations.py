@@ -89,7 +89,7 @@ class Reference:
         if p in self.w.bodies:
             return ([p], p) if self.w.bodies[p] == "dynamic" else None
         j = self.by_path.get(p)
-        if j and (j.body0 == WORLD or j.body1 == WORLD):
+        if j and WORLD in (j.body0, j.body1):
             base = j.body0 or j.body1
             return ([p], base) if base else None
         return [], p
@@ -193,7 +193,7 @@ class Reference:
             base = key
         elif key in {j.path for j in vector}:
             j = self.by_path[key]
-            if j.body0 == WORLD or j.body1 == WORLD:
+            if WORLD in (j.body0, j.body1):
                 base = j.body0 or j.body1
             elif self.state(j.body0) in ("static", "disabled"):
                 base = j.body1

@@ -173,7 +173,9 @@ def single_axis_rows(rows: Array, revolute: bool, limit: Array, on: Array, drive
 
 
 @serial
-def spherical_rows(rows: Array, limit: Array, on: Array, properties: Array, at: int, type_: Array, motion: Array, value: Array, remark: Array) -> None:
+def spherical_rows(
+    rows: Array, limit: Array, on: Array, properties: Array, at: int, type_: Array, motion: Array, value: Array, remark: Array
+) -> None:
     """Spherical joints: an enabled cone gives each swing a symmetric range; no drive, no state."""
     for i in range(rows.size):
         r, o = rows[i], at + i

@@ -41,7 +41,11 @@ def physx_document(view: PhysxView, file: str) -> Plain:
     """{"file", "articulations", "joints"}: articulations by root-API prim with `fixBase` and `links` in the order of creation (a list of such when a
     root prim carries several), joints by path; joints that PhysX would not have are absent. Non-finite numbers are strings."""
     paths = view.descriptors.paths
-    names = lambda ids: paths.path_strings(ids).to_pylist()
+
+    def names(ids: Any) -> list[str]:
+        texts: list[str] = paths.path_strings(ids).to_pylist()
+        return texts
+
     g, built = view.graph, view.articulations
     root_names = names(g.root_path)
     links = names(g.body_path[built.link_body])

@@ -16,7 +16,8 @@ Array = npt.NDArray[Any]
 def gate(enabled: Array, body: Array, acts: Array, dynamic: Array, reason: Array) -> None:
     """Reason (n,) why each joint is not created, in the order of the checks.
 
-    body (n, 2) path ids; acts (n, 2): the side has an actor; dynamic (n, 2): the actor is a link or a rigid body that is neither disabled nor kinematic.
+    body (n, 2) path ids; acts (n, 2): the side has an actor; dynamic (n, 2): the actor is a link, or a rigid body that is neither
+    disabled nor kinematic.
     """
     for i in range(enabled.size):
         if not enabled[i]:

@@ -57,7 +57,10 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
     """Index arrays of a stage; rows below a native-instancing prototype or a point instancer take no part (observed: nothing is created there)."""
     paths = stage.paths
     blocks = descriptors.blocks
-    cat = lambda name, dtype: np.concatenate([getattr(b, name) for b in blocks] or [np.empty(0, dtype)])
+
+    def cat(name: str, dtype: type) -> Array:
+        return np.concatenate([getattr(b, name) for b in blocks] or [np.empty(0, dtype)])
+
     path = cat("path", np.uint64).astype(np.uint64)
     side_path = np.concatenate([b.body for b in blocks] or [np.empty((0, 2), np.uint64)])
     type_index = np.repeat(np.arange(len(blocks), dtype=np.int64), [len(b) for b in blocks])
@@ -146,8 +149,7 @@ def last_rank(parents: Array, ranks: Array) -> Array:
     last = ranks.copy()
     for p in range(parents.size - 1, 1, -1):
         above = parents[p]
-        if last[p] > last[above]:
-            last[above] = last[p]
+        last[above] = max(last[above], last[p])
     return last
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +19,18 @@ from consumer.physx.limits import finite_positive
 from ovsim.contract.joints import D6, DISTANCE, FIXED, GEAR, PRISMATIC, RACK, REVOLUTE, SPHERICAL
 
 Array = npt.NDArray[Any]
-_HALF = np.float32(0.5)
 _INVALID_DRIVE, _INVALID_TARGET, _INVALID_DISTANCE = (c.BIT[n] for n in ("invalid-drive", "invalid-drive-target", "invalid-distance"))
 
-CLASS = {FIXED: c.PX_D6, REVOLUTE: c.PX_D6, PRISMATIC: c.PX_D6, SPHERICAL: c.PX_D6, D6: c.PX_D6, DISTANCE: c.PX_DISTANCE, GEAR: c.PX_GEAR, RACK: c.PX_RACK}
+CLASS = {
+    FIXED: c.PX_D6,
+    REVOLUTE: c.PX_D6,
+    PRISMATIC: c.PX_D6,
+    SPHERICAL: c.PX_D6,
+    D6: c.PX_D6,
+    DISTANCE: c.PX_DISTANCE,
+    GEAR: c.PX_GEAR,
+    RACK: c.PX_RACK,
+}
 
 
 @dataclass
@@ -66,7 +75,10 @@ class Standalone:
 def empty(joint: Array, tolerance_length: np.float32) -> Standalone:
     """Rows with the defaults of the SDK; `tolerance_length` is the scene's length scale in stage units (1 / metersPerUnit)."""
     s, f4 = joint.size, np.float32
-    repeat = lambda row, shape: np.broadcast_to(np.array(row, f4), (s, *shape)).copy()
+
+    def repeat(row: Any, shape: tuple[int, ...]) -> Array:
+        return np.broadcast_to(np.array(row, f4), (s, *shape)).copy()
+
     bounce = f4(2) * tolerance_length
     return Standalone(
         joint=joint,
@@ -127,15 +139,23 @@ def write_drive_target(pose: Array, velocity: Array, pose_out: Array, velocity_o
 
 @rule
 def about(angle: np.float32, axis: int, out: Array) -> None:
-    """Quaternion x y z w of a rotation about a coordinate axis."""
-    half = _HALF * angle
-    out[0], out[1], out[2], out[3] = ZERO, ZERO, ZERO, np.cos(half)
-    out[axis] = np.sin(half)
+    """Quaternion x y z w of a rotation about a coordinate axis, NaN for an angle that is not finite.
+
+    In float64 through the C library, since float32 sines differ between NumPy and compiled code.
+    """
+    sine, cosine = np.nan, np.nan
+    if np.isfinite(angle):
+        half = 0.5 * np.float64(angle)
+        sine, cosine = math.sin(half), math.cos(half)
+    out[0], out[1], out[2], out[3] = ZERO, ZERO, ZERO, np.float32(cosine)
+    out[axis] = np.float32(sine)
 
 
 @serial
-def revolute_rows(rows: Array, limit: Array, on: Array, drive: Array, driven: Array, acceleration: Array, at: int,
-                  motion: Array, twist: Array, drive_out: Array, flag: Array, pose_out: Array, velocity_out: Array, remark: Array) -> None:  # fmt: skip
+def revolute_rows(
+    rows: Array, limit: Array, on: Array, drive: Array, driven: Array, acceleration: Array, at: int, motion: Array, twist: Array,
+    drive_out: Array, flag: Array, pose_out: Array, velocity_out: Array, remark: Array,
+) -> None:  # fmt: skip
     """Revolute joints: TWIST moves; its bounds go through `limits.revolute_bounds`; the drive velocity changes sign."""
     pose, velocity = np.zeros(7, np.float32), np.zeros(6, np.float32)
     for i in range(rows.size):
@@ -155,8 +175,10 @@ def revolute_rows(rows: Array, limit: Array, on: Array, drive: Array, driven: Ar
 
 
 @serial
-def prismatic_rows(rows: Array, limit: Array, on: Array, drive: Array, driven: Array, acceleration: Array, at: int,
-                   motion: Array, linear: Array, drive_out: Array, flag: Array, pose_out: Array, velocity_out: Array, remark: Array) -> None:  # fmt: skip
+def prismatic_rows(
+    rows: Array, limit: Array, on: Array, drive: Array, driven: Array, acceleration: Array, at: int, motion: Array, linear: Array,
+    drive_out: Array, flag: Array, pose_out: Array, velocity_out: Array, remark: Array,
+) -> None:  # fmt: skip
     """Prismatic joints: X moves."""
     pose, velocity = np.zeros(7, np.float32), np.zeros(6, np.float32)
     pose[6] = ONE

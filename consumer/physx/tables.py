@@ -178,8 +178,14 @@ def articulation_table(view: PhysxView) -> pa.Table:
 def link_table(view: PhysxView) -> pa.Table:
     """A row a link in the order of creation: articulation (row of `articulation_table`), link, parent and inbound_joint (null for a base)."""
     g, built = view.graph, view.articulations
-    parent = np.where(built.link_parent >= 0, g.body_path[np.maximum(built.link_parent, 0)], np.uint64(0)) if g.body_path.size else np.empty(0, np.uint64)
-    joint = np.where(built.link_joint >= 0, g.path[np.maximum(built.link_joint, 0)], np.uint64(0)) if g.path.size else np.zeros(built.link_body.size, np.uint64)
+    parent = (
+        np.where(built.link_parent >= 0, g.body_path[np.maximum(built.link_parent, 0)], np.uint64(0)) if g.body_path.size else np.empty(0, np.uint64)
+    )
+    joint = (
+        np.where(built.link_joint >= 0, g.path[np.maximum(built.link_joint, 0)], np.uint64(0))
+        if g.path.size
+        else np.zeros(built.link_body.size, np.uint64)
+    )
     return pa.table(
         {
             "articulation": pa.array(np.repeat(np.arange(built.root.size), np.diff(built.first_link))),

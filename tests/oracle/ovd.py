@@ -6,6 +6,7 @@ attribute values, list insertions, frames and messages. Pure Python, for the env
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from typing import Any
 
@@ -51,10 +52,8 @@ class Recording:
         self.enums: dict[int, dict[int, str]] = {}
         self.objects: dict[int, Object] = {}
         self.messages: list[str] = []
-        try:
+        with contextlib.suppress(struct.error):  # a recording cut short: what stands before the cut holds
             self._parse()
-        except struct.error:
-            pass  # a recording cut short: what stands before the cut holds
 
     def class_name(self, obj: Object) -> str:
         return self.classes[obj.cls]

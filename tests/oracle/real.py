@@ -180,7 +180,10 @@ class Objects:
             out.update(self.d6(obj, usd_type))
         elif cls == "PxDistanceJoint":
             flags = self.flags(obj, "jointFlags")
-            on = {k: f in flags for k, f in zip(("minEnabled", "maxEnabled", "springEnabled"), ("eMIN_DISTANCE_ENABLED", "eMAX_DISTANCE_ENABLED", "eSPRING_ENABLED"))}
+            on = {
+                k: f in flags
+                for k, f in zip(("minEnabled", "maxEnabled", "springEnabled"), ("eMIN_DISTANCE_ENABLED", "eMAX_DISTANCE_ENABLED", "eSPRING_ENABLED"))
+            }
             out["distance"] = {**on, **{k: g(k) for k in ("minDistance", "maxDistance", "stiffness", "damping")}}
         else:
             coupled = g("hinges") if cls == "PxGearJoint" else g("joints")

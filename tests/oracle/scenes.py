@@ -7,6 +7,7 @@ import math
 import random
 
 from oracle.usda import Scene, number, tuple_
+from random_worlds import random_world
 
 FIXED, REVOLUTE, PRISMATIC, SPHERICAL, DISTANCE, D6 = (
     "PhysicsFixedJoint",
@@ -116,11 +117,15 @@ class Maker:
         r, lines = self.r, []
         for k in (0, 1):
             if self.some(0.6):
-                lines.append(f"point3f physics:localPos{k} = {tuple_(tuple(self.value(2, (INF, math.nan)) if self.some(0.2) else round(r.uniform(-2, 2), 2) for _ in range(3)))}")
+                odd = self.some(0.2)
+                p = tuple(self.value(2, (INF, math.nan)) if odd else round(r.uniform(-2, 2), 2) for _ in range(3))
+                lines.append(f"point3f physics:localPos{k} = {tuple_(p)}")
             if self.some(0.5):
                 q = r.choice(((1.0, 0.0, 0.0, 0.0), (0.7071, 0.7071, 0.0, 0.0), tuple(r.uniform(-1, 1) for _ in range(4)), (2.0, 0.0, 0.0, 1.0)))
                 if self.odd and self.some(0.1):
-                    q = r.choice(((0.0, 0.0, 0.0, 0.0), (math.nan, 0.0, 0.0, 0.0), (1e-24, 0.0, 0.0, 0.0), (1e30, 0.0, 0.0, 0.0), (-1.0, 0.0, 0.0, 0.0)))
+                    q = r.choice(
+                        ((0.0, 0.0, 0.0, 0.0), (math.nan, 0.0, 0.0, 0.0), (1e-24, 0.0, 0.0, 0.0), (1e30, 0.0, 0.0, 0.0), (-1.0, 0.0, 0.0, 0.0))
+                    )
                 lines.append(f"quatf physics:localRot{k} = {tuple_(q)}")
         return lines
 
@@ -270,6 +275,24 @@ class Maker:
         return self.s.text()
 
 
+def graph_stage(seed: int) -> str:
+    """Text of a stage made of one random joint graph: larger, more cycles, no values."""
+    world = random_world(seed, 16)
+    s = Scene()
+    odd = {"kinematic": "bool physics:kinematicEnabled = 1", "disabled": "bool physics:rigidBodyEnabled = 0"}
+    for path, state in world.bodies.items():
+        s.body(path, lines=(odd[state],) if state in odd else ())
+    for path in world.statics:
+        s.prim(path, "Cube", ["PhysicsCollisionAPI"])
+    for j in world.joints:
+        lines = [] if j.enabled else ["bool physics:jointEnabled = 0"]
+        lines += ["bool physics:excludeFromArticulation = 1"] if j.excluded else []
+        s.joint(j.path, j.type, j.body0, j.body1, lines=tuple(lines))
+    for root in world.roots:
+        (s.prims.get(root) or s.prim(root)).apis.append("PhysicsArticulationRootAPI")
+    return s.text()
+
+
 def random_stage(seed: int) -> str:
-    """Text of a random stage."""
-    return Maker(seed).make()
+    """Text of a random stage: every fourth one a larger graph, the others with bodies, frames and values of every kind."""
+    return graph_stage(seed) if seed % 4 == 3 else Maker(seed).make()
