@@ -40,9 +40,10 @@ def populate(file: str, snapshot: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         tiny = Path(scratch) / ("tiny" + Path(file).suffix)
         _tiny(tiny)
-        ovsim.populate(tiny).save(Path(scratch) / "tiny")
+        for route in ("composed", "crate") if tiny.suffix == ".usdc" else ("composed",):
+            ovsim.populate(tiny, route=route).save(Path(scratch) / route)
     start = time.perf_counter()
-    stage = ovsim.populate(file)
+    stage = ovsim.populate(file, route="auto")
     done = time.perf_counter()
     stage.save(snapshot)
     saved = time.perf_counter()

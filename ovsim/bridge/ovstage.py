@@ -6,6 +6,7 @@ schemas), columns outside the contract as they are. `usd-path`, `usd-parent`, `u
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def push(stage: Stage, ovstage_stage: Any, ordinal: int = 1, *, seal: bool = Tru
     """
     live = Live(ovstage_stage)
     _check_contract(stage)
-    _check_ordinal(ordinal)
+    ordinal = _ordinal(ordinal)
     ids = Outward(stage.paths)
     layouts = [_needs(stage, a, ids) for a in stage.archetypes]
     _check_open(live, {n for a in stage.archetypes for n in a.names}, ordinal)
@@ -58,7 +59,7 @@ def pull(ovstage_stage: Any, ordinal: int = 1, *, derived: bool = False) -> Stag
     simulated poses are written). BridgeError when the ordinal is not sealed, or an id or element type cannot be read.
     """
     live = Live(ovstage_stage)
-    _check_ordinal(ordinal)
+    ordinal = _ordinal(ordinal)
     floor = live.floor()
     if floor < ordinal:
         raise BridgeError(f"ordinal {ordinal} is not sealed (the write floor is {floor}); call advance_write_floor(ordinal={ordinal}).wait() first")
@@ -88,9 +89,14 @@ def _check_contract(stage: Stage) -> None:
         raise BridgeError(f"the stage follows contract {version!r}, this ovsim and its ovstage follow {contract.VERSION}; populate the file again")
 
 
-def _check_ordinal(ordinal: int) -> None:
-    if isinstance(ordinal, bool) or not isinstance(ordinal, int) or not 1 <= ordinal <= _LIMIT:
-        raise BridgeError(f"an ordinal is a whole number from 1, not {ordinal!r}")
+def _ordinal(given: Any) -> int:
+    try:
+        ordinal = operator.index(given)
+    except TypeError:
+        ordinal = 0
+    if isinstance(given, bool) or not 1 <= ordinal <= _LIMIT:
+        raise BridgeError(f"an ordinal is a whole number from 1, not {given!r}")
+    return ordinal
 
 
 def _check_open(live: Live, names: set[str], ordinal: int) -> None:

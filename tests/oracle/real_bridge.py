@@ -13,11 +13,13 @@ A job with "plant" doubles that float column of the snapshot before the push: ev
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
 import tempfile
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,7 @@ from ovsim.stage import Archetype, Stage
 
 WORLD = ("omni:fabric:worldMatrix",)
 LINES = 8
+ROUNDS = 4  # of labels by reference: shape to material, joint to link to articulation, scene to all
 
 
 def objects(px: Any, stage: Any, scratch: str) -> list[dict[str, Any]]:
@@ -46,29 +49,50 @@ def objects(px: Any, stage: Any, scratch: str) -> list[dict[str, Any]]:
     recording = ovd.Recording(Path(scratch).read_bytes())
     number = {handle: i for i, handle in enumerate(recording.objects)}
 
-    def plain(attribute: ovd.Attribute, value: Any) -> Any:
-        if attribute.type != ovd.HANDLE:
-            return value
-        return [number.get(v, -1) for v in value] if isinstance(value, list) else number.get(value, -1)
-
     out = []
     for obj in recording.objects.values():
-        # handles of what the recording has no object for (raw constraints of a scene) are addresses
-        values = {n: plain(a, v) for n, (a, v) in sorted(obj.attributes.items())}
+        values, references = {}, {}
+        for name, (attribute, value) in sorted(obj.attributes.items()):
+            if attribute.type == ovd.HANDLE:
+                references[name] = [number.get(v, -1) for v in (value if isinstance(value, list) else [value])]
+            else:
+                values[name] = value
         lists = {n: [number.get(v, -1) for v in items] for n, items in sorted(obj.lists.items())}
         joint = recording.is_a(obj, "PxJoint") or recording.class_name(obj) == "PxArticulationJointReducedCoordinate"
-        out.append({"class": recording.class_name(obj), "name": obj.name, "joint": joint, "values": real.plain(values), "lists": real.plain(lists)})
+        made = {"class": recording.class_name(obj), "name": obj.name, "joint": joint, "values": real.plain(values)}
+        out.append({**made, "references": references, "lists": lists})
     return out
 
 
+def labels(made: list[dict[str, Any]]) -> list[str]:
+    """A label an object: its own values and, in rounds, the labels of what it refers to. Equal labels are equal objects, whatever their numbers."""
+    plain = [json.dumps([o["class"], o["name"], o["values"]], sort_keys=True) for o in made]
+    current = [hashlib.sha256(p.encode()).hexdigest() for p in plain]
+    for _ in range(ROUNDS):
+        current = [hashlib.sha256(json.dumps([current[i], _seen(o, current)]).encode()).hexdigest() for i, o in enumerate(made)]
+    return current
+
+
+def _seen(obj: dict[str, Any], current: list[str]) -> list[Any]:
+    """Labels of what an object refers to. The links of an articulation have an order, the contents of a scene have none."""
+    name = lambda i: current[i] if i >= 0 else ""
+    ordered = obj["class"] == "PxArticulationReducedCoordinate"
+    lists = [[n, x if ordered else sorted(x)] for n, v in sorted(obj["lists"].items()) for x in [[name(i) for i in v]]]
+    return [[[n, [name(i) for i in v]] for n, v in sorted(obj["references"].items())], lists]
+
+
 def unequal(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> list[str]:
-    """First differences of two lists of objects."""
-    found = [f"{len(one)} objects against {len(other)}"] if len(one) != len(other) else []
-    for i, (a, b) in enumerate(zip(one, other)):
-        if a != b:
-            keys = [k for k in {**a["values"], **b["values"]} if a["values"].get(k) != b["values"].get(k)]
-            told = {k: (a["values"].get(k), b["values"].get(k)) for k in keys[:3]}
-            found.append(f"object {i}, {a['class']} {a['name']} against {b['class']} {b['name']}: {told}"[:300])
+    """First objects of one side that the other lacks. The order of creation is no part of the comparison: it depends on the process's history."""
+    sides = [[(label, o) for label, o in zip(labels(s), s)] for s in (one, other)]
+    counts = [Counter(label for label, _ in s) for s in sides]
+    found = []
+    for side, lacking, word in (
+        (sides[0], counts[0] - counts[1], "only in the real one"),
+        (sides[1], counts[1] - counts[0], "only in the pushed one"),
+    ):
+        for label, o in side:
+            if lacking[label]:
+                found.append(f"{o['class']} {o['values'].get('name', o['name'])} {word}: {o['values']}"[:300])
     return found[:LINES]
 
 
