@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pxr import UsdShade
+
 
 class Bindings:
     """Resolved bindings of one stage. `bound`: paths of prims that author a binding relationship."""
@@ -22,8 +24,6 @@ class Bindings:
         """Prim path to material path for those of `prims` that resolve to a physics material."""
         if not self._has_any:
             return {}
-        from pxr import UsdShade
-
         below = [p for p in prims if self._is_below(str(p.GetPath()))]
         if not below:
             return {}

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from pxr import Usd, UsdGeom, UsdPhysics
+
 from ovsim import contract
 from ovsim.contract import Units
 from ovsim.diagnostics import Diagnostics
@@ -59,8 +61,6 @@ class _Walk:
     """One population of one stage."""
 
     def __init__(self, usd: Any, name: str, schemas: registry.Schemas, custom_joints: frozenset[str], diagnostics: Diagnostics) -> None:
-        from pxr import UsdGeom
-
         self.usd, self.name, self.schemas, self.diagnostics = usd, name, schemas, diagnostics
         units = Units(float(UsdGeom.GetStageMetersPerUnit(usd)), str(UsdGeom.GetStageUpAxis(usd)))
         self.planner = Planner(schemas, units, custom_joints)
@@ -74,8 +74,6 @@ class _Walk:
         self.used: set[str] = set()
 
     def run(self) -> Stage:
-        from pxr import Usd
-
         self._metadata_row()
         roots = (self.usd.GetPseudoRoot(), *self.usd.GetPrototypes())
         self.prims = [p for root in roots for p in Usd.PrimRange(root) if p != root]
@@ -111,8 +109,6 @@ class _Walk:
 
     def _metadata_row(self) -> None:
         """Rule 14: the row of `/`."""
-        from pxr import UsdGeom, UsdPhysics
-
         code = {True: AUTHORED, False: FALLBACK}
         double, token = TYPES["double"], TYPES["token"]
         meters = code[UsdGeom.StageHasAuthoredMetersPerUnit(self.usd)]
@@ -175,7 +171,7 @@ class _Walk:
 
     def _find_instancers(self) -> None:
         """Rule 3, PointInstancers with a prototype at or below which there is a member or an instance of published content."""
-        self.physics = sorted([*self.members, *self.roots])
+        self.physics = sorted([*(p for p, r in self.members.items() if r.kind.role == Role.MEMBER), *self.roots])
         for path, prim, names in self.instancers:
             if not self._reaches_physics(prim):
                 continue

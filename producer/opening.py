@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pxr import Tf, Usd, UsdUtils
+
 from ovsim.diagnostics import Diagnostics
 from ovsim.errors import SourceError
 
@@ -28,8 +30,6 @@ _PATH = re.compile(r"<(/[^>]*)>")
 @contextmanager
 def quiet(diagnostics: Diagnostics) -> Iterator[None]:
     """Within the block USD's warnings and errors go to `diagnostics`; the same message once."""
-    from pxr import UsdUtils
-
     delegate = UsdUtils.CoalescingDiagnosticDelegate()
     try:
         yield
@@ -61,8 +61,6 @@ def open_stage(source: Any, diagnostics: Diagnostics) -> tuple[Any, str]:
 
     USD told of composition errors when it opened the stage, so for an open one they are asked for.
     """
-    from pxr import Tf, Usd
-
     if isinstance(source, Usd.Stage):
         note((str(e) for e in source.GetCompositionErrors()), diagnostics)
         return source, str(source.GetRootLayer().identifier)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from pxr import Tf, Usd, UsdGeom, Vt
 
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import UNTYPED, PathDictionary, Ragged
@@ -21,6 +22,7 @@ from producer.values import BOOL, MATRIX, PATH, RELATIONSHIP, TYPES, encode
 
 XFORM, RESET, OP_ORDER = "omni:xform", "omni:resetXformStack", "xformOpOrder"
 LOCAL_VELOCITIES = "usd-metadata:customData:physics:localSpaceVelocities"
+_DEFAULT_TIME = Usd.TimeCode.Default()
 _IDENTITY = tuple(np.eye(4).reshape(-1).tolist())
 
 
@@ -233,8 +235,6 @@ def _own_type(prop: Any) -> str:
 
 def _authored_targets(relationship: Any) -> list[Any] | None:
     """Targets in order, None when no target list is authored or another kind of property of that name is (rule 12)."""
-    from pxr import Tf
-
     try:
         targets = list(relationship.GetTargets())
         return targets if targets or relationship.HasAuthoredTargets() else None
@@ -243,16 +243,12 @@ def _authored_targets(relationship: Any) -> list[Any] | None:
 
 
 def _is_default(attribute: Any) -> bool:
-    from pxr import Usd
-
-    return bool(attribute.GetResolveInfo(Usd.TimeCode.Default()).GetSource() == Usd.ResolveInfoSourceDefault)
+    return bool(attribute.GetResolveInfo(_DEFAULT_TIME).GetSource() == Usd.ResolveInfoSourceDefault)
 
 
 def _state(attribute: Any) -> str:
     """State of an authored attribute at the default time (see `producer.provenance`)."""
-    from pxr import Usd
-
-    info = attribute.GetResolveInfo(Usd.TimeCode.Default())
+    info = attribute.GetResolveInfo(_DEFAULT_TIME)
     if info.GetSource() == Usd.ResolveInfoSourceDefault:
         return DEFAULT
     if info.ValueIsBlocked():
@@ -280,8 +276,6 @@ def _transforms(rows: Sequence[Row], has_ops: bool) -> dict[str, Cells]:
     """`omni:xform` (n, 16), all ops folded at the default time, and `omni:resetXformStack` (rule 2)."""
     if not has_ops:
         return {XFORM: Cells(MATRIX, _IDENTITY, FALLBACK, True), RESET: Cells(BOOL, 0, FALLBACK, True)}
-    from pxr import UsdGeom, Vt
-
     forms = [UsdGeom.Xformable(r.prim) for r in rows]
     matrices = np.array(Vt.Matrix4dArray([f.GetLocalTransformation() for f in forms])).reshape(len(rows), 16)
     resets = np.array([f.GetResetXformStack() for f in forms], np.uint8)
