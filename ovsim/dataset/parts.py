@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -167,12 +168,12 @@ def run_name() -> str:
 
 def sync(path: str) -> None:
     """Bring a local file or directory to the disk, where the system lets us."""
+    if os.name != "posix":
+        return
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError as e:
-        import errno
-
         if e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             raise
     finally:

@@ -20,6 +20,7 @@ from ovsim.dataset.stage import blank, record_layers, record_root
 from ovsim.dataset.worker import Setup, receive, send
 
 TICK = 0.05
+_START = 300.0  # seconds in which a worker must be ready, on however busy a machine
 CRASHES = 3  # times that a stage may lose its worker before it counts as the cause
 _BOOT = "import sys; sys.path[:] = {path!r}; from ovsim.dataset.worker import main; main()"
 
@@ -46,7 +47,7 @@ class WorkerProcess:
     def __init__(self, setup: Setup, inbox: queue.SimpleQueue[tuple[WorkerProcess, Any]]) -> None:
         self.name = setup.name
         self.task: Task | None = None
-        self.since = 0.0
+        self.since = time.monotonic()
         self.layers: list[fp.Layer] = []
         self.pending: list[Task] = []  # finished, not yet in a part
         self.done = 0
@@ -90,6 +91,8 @@ class WorkerProcess:
         self.most = max(self.most, held)
         if limits.memory and held > limits.memory:
             self.kill("memory")
+        elif not self.ready and time.monotonic() - self.since > _START:
+            self.kill("start")
         elif limits.timeout and self.task is not None and time.monotonic() - self.since > limits.timeout:
             self.kill("timeout")
         return bool(self.killed)

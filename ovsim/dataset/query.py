@@ -80,7 +80,7 @@ def _register(connection: duckdb.DuckDBPyConnection, layout: Layout) -> None:
     except ImportError:
         raise QueryError("querying a dataset behind a URI needs fsspec: pip install 'ovsim[remote]'") from None
 
-    class Through(ArrowFSWrapper):  # type: ignore[misc]
+    class Through(ArrowFSWrapper):
         protocol = _PROTOCOL
 
     connection.register_filesystem(Through(layout.storage.fs))

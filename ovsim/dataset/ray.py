@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import queue
 from collections import deque
+from importlib import import_module
 from typing import Any
 
 from ovsim.dataset.blocks import Block, unpack
@@ -83,7 +84,7 @@ class StageActor:
             while (message := self._hear(worker)) is None or message[0] not in ("ready", "gone"):
                 pass
             if message[0] == "ready":
-                worker.base = worker.most
+                worker.ready, worker.base = True, worker.most
                 self._worker = worker
             else:
                 why = worker.tail() or "no message"
@@ -106,7 +107,7 @@ class StageActor:
 def run(job: Job, address: str | None = None) -> None:
     """Convert the job's files on Ray: the cluster at `address`, the one that is already connected, or a new local one. RayError without Ray."""
     try:
-        import ray
+        ray: Any = import_module("ray")
     except ImportError:
         raise RayError("the engine ray needs Ray: pip install 'ovsim[ray]'") from None
     mine = not ray.is_initialized()

@@ -56,12 +56,17 @@ def expand(arguments: Iterable[str], lines: Iterable[str] = ()) -> Listing:
         scope = _scope(text)
         scopes.append(scope)
         before = len(found)
-        got = list(_list(scope))
+        got = [_printable(s) for s in _list(scope)]
         found.update(dict.fromkeys(got))
         if not got and len(found) == before:
             what = "matches no file" if scope.kind == "glob" else f"holds no stage file ({', '.join(SUFFIXES)}) and no snapshot"
             raise SourceError(f"{text} {what}")
     return Listing(tuple(found), tuple(scopes))
+
+
+def _printable(name: str) -> str:
+    """A name that tables can hold: bytes that are no UTF-8 stand as \\xNN, so such a file gets its row (and fails with a word about its name)."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _texts(arguments: Iterable[str], lines: Iterable[str]) -> Iterator[str]:

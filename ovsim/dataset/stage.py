@@ -33,6 +33,7 @@ Emit = Callable[[str, pa.Table], None]
 BROKEN = frozenset({"unresolved-reference", "reference-cycle"})
 """Population diagnostics after which a stage counts as incomplete: some of its layers are not there."""
 _ADDRESS = re.compile(r"\s*<0x[0-9a-f]+>")
+_LONGEST = 4_000
 _ATTEMPTS = 4
 _CLOCK_NS = 20_000_000
 
@@ -66,6 +67,8 @@ def convert_stage(file: str, settings: Settings, emit: Emit, seen: Callable[[lis
     started = time.perf_counter()
     resources.reset_peak()
     try:
+        if "\\x" in file and not is_uri(file) and not os.path.lexists(file):
+            raise SourceError(f"{file}: no such file, or its name is not UTF-8; rename it")
         with mirrored(file) as mirror:
             _convert(mirror, settings, emit, seen, record)
     except StorageError:
@@ -201,8 +204,9 @@ def _failed(record: dict[str, Any], outcome: str, cause: str, message: str) -> N
 
 
 def _tidy(text: str) -> str:
-    """A message without the addresses of objects in memory, so that the same stage gives the same rows every time."""
-    return _ADDRESS.sub("", text)
+    """A message without the addresses of objects in memory, so that the same stage gives the same rows every time; of a bearable length."""
+    plain = _ADDRESS.sub("", text).encode("utf-8", "replace").decode()
+    return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 4] + " ..."
 
 
 def _diagnostics(file: str, step: str, rows: list[Diagnostic]) -> pa.Table:

@@ -96,3 +96,17 @@ def test_uris_of_fsspec_are_listed_and_globbed(tmp_path):
 def test_an_unknown_scheme_is_an_error(tmp_path):
     with pytest.raises(SourceError, match="nosuch"):
         expand(["nosuch://place/x.usda"])
+
+
+def test_a_name_that_is_no_text_still_gets_a_row(tmp_path):
+    from ovsim.dataset import Settings, convert_stage
+
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.usda")).write_text("")
+    except (OSError, UnicodeError):
+        pytest.skip("this file system takes only text names")
+    (source,) = expand([str(tmp_path)]).sources
+    assert source == f"{tmp_path}/bad\\xff.usda"
+    record = convert_stage(source, Settings("columns"), lambda table, rows: None)
+    assert record["outcome"] == "error"
+    assert "UTF-8" in record["message"]
