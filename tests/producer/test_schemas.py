@@ -1,0 +1,88 @@
+"""The registry as plain data, and what stands in for it: schema files when USD was there first, the contract when the packages are missing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ovsim.diagnostics import Diagnostics
+from producer import schemas
+from tests.recorded_stages import FOLDER, differences, recorded, renumbered
+
+WORKER = """
+import json, sys
+mode, *files = sys.argv[1:]
+if mode == "late":
+    from pxr import Usd
+    Usd.Stage.CreateInMemory().DefinePrim("/x", "Xform")  # USD builds its registry now
+from producer import schemas
+if mode == "missing":
+    schemas.resources = lambda: {}
+import producer
+from ovsim.interchange import columns_document
+for file in files:
+    stage = producer.populate(file)
+    told = [[d.code, d.column] for d in stage.diagnostics]
+    print(json.dumps({"prims": columns_document(stage, file)["prims"], "told": told, "missing": schemas.load().missing}))
+"""
+
+
+def worker(mode: str, *names: str) -> list[dict]:
+    files = [str(FOLDER / f"{n}.usda") for n in names]
+    done = subprocess.run([sys.executable, "-c", WORKER, mode, *files], capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_properties_are_plain_data():
+    known = schemas.load()
+    assert known.missing == ()
+    joint = known.properties("PhysicsRevoluteJoint", ("PhysicsDriveAPI:angular", "PhysxJointAPI"))
+    assert joint["physics:lowerLimit"] == ("float", float("-inf"))
+    assert joint["physics:axis"] == ("token", "X")
+    assert joint["physics:localRot0"] == ("quatf", (0, 0, 0, 1))
+    assert joint["physics:body0"] == ("", None)
+    assert joint["drive:angular:physics:type"] == ("token", "force")
+    assert joint["physxJoint:armature"] == ("float", 0.0)
+
+
+def test_sanitised_schemas_include_built_in_ones():
+    known = schemas.load()
+    assert known.sanitise("PhysicsCollisionGroup", ["Bogus"]) == ("CollectionAPI:colliders",)
+    expected = ("NewtonCollisionAPI", "NewtonMeshCollisionAPI", "PhysicsCollisionAPI", "PhysicsMeshCollisionAPI")
+    assert known.sanitise("Mesh", ["NewtonMeshCollisionAPI"]) == expected
+    assert known.sanitise("", []) == ()
+
+
+def test_facts_of_types():
+    known = schemas.load()
+    assert known.facts("Cube") == schemas.TypeFacts(True, True)
+    assert known.facts("Xform") == schemas.TypeFacts(True, False)
+    for name in ("Scope", "PhysicsFixedJoint", "Gprim", "Nonsense", ""):
+        assert known.facts(name) == schemas.TypeFacts(False, False)
+
+
+def test_nothing_is_reported_when_all_is_registered():
+    told = Diagnostics()
+    schemas.load().report(["PhysxJointAPI", "Bogus"], told)
+    assert len(told) == 0
+
+
+@pytest.mark.parametrize("mode", ["late", "missing"])
+def test_recorded_stages_without_the_registry(mode):
+    names = ["authored_m_z", "defaults_m_z", "c44_gear_rack", "composition", "instancing", "artic_fixed"]
+    if mode == "late":
+        names += ["every_schema", "every_name", "collections", "relationships_names", "wrong_types", "blocked_sampled"]
+    for name, got in zip(names, worker(mode, *names)):
+        assert differences(renumbered(recorded(name)), renumbered(got["prims"])) == [], name
+        assert got["missing"] == ([] if mode == "late" else ["physx_usd_schemas", "newton_usd_schemas"])
+        assert (["schemas-missing", ""] in got["told"]) == (mode == "missing")
+
+
+def test_without_the_packages_the_unknown_apis_are_named():
+    (got,) = worker("missing", "every_schema")
+    named = {column for code, column in got["told"] if code == "schema-unknown"}
+    assert {"PhysxVehicleWheelAPI", "PhysxTendonAxisAPI", "NewtonSceneAPI"} <= named
+    assert not named & {"PhysxJointAPI", "PhysxRigidBodyAPI", "PhysicsRigidBodyAPI"}
