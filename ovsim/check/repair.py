@@ -64,7 +64,7 @@ def _units(context: Context, archetype: Archetype, changes: list[Change]) -> Arc
 
 def _repair(context: Context, archetype: Archetype, changes: list[Change]) -> Archetype:
     from producer.assemble import Cells
-    from producer.values import encode
+    from producer.values import contract_type, encode
 
     n = len(archetype)
     cells: dict[str, tuple[pa.Field, pa.Array, int]] = {}
@@ -85,7 +85,7 @@ def _repair(context: Context, archetype: Archetype, changes: list[Change]) -> Ar
         if column is not None:
             done = _cast(archetype, name, column)
             if done is not None:
-                cells[name] = (col.field(name, done.type, column.semantic), done, 0)
+                cells[name] = (contract_type(column).field(name), done, 0)
                 changes.append(_change(context, archetype, name, "cast", str(archetype.field(name).type), str(done.type)))
     return _with(archetype, cells)
 

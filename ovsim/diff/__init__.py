@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ovsim.diff.case import Pair
-from ovsim.diff.classify import classify
+from ovsim.diff.classify import classify as explain_all
 from ovsim.diff.comparator import DEFAULT, EXACT, LEVELS, Difference, Tolerance
 from ovsim.diff.comparator import compare as compare_flat
 from ovsim.diff.result import Comparison
@@ -55,7 +55,7 @@ def compare_sides(
             )
         found += compare_flat(level, a, b, tolerance)
     order = {level: i for i, level in enumerate(LEVELS)}
-    done = sorted(classify(Pair(left, right), found), key=lambda d: (order[d.level], d.path, d.field))
+    done = sorted(explain_all(Pair(left, right), found), key=lambda d: (order[d.level], d.path, d.field))
     return Comparison(left, right, chosen, tolerance, joints, done)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -124,17 +125,20 @@ def _turned_over(pair: Pair, path: str) -> bool:
 def _coupled(pair: Pair, difference: Difference, at_joint: dict[str, list[Difference]]) -> Difference:
     """Frames and actors of a gear or rack come from the joints that it couples."""
     for side in (pair.left, pair.right):
-        for joint in _couplings(side).get(difference.path, ()):
+        for joint in _couplings(pair, side).get(difference.path, ()):
             for d in at_joint.get(joint, []):
                 if d.finding != UNEXPLAINED:
                     return difference.explained(d.finding)
     return difference
 
 
-def _couplings(side: Side) -> dict[str, tuple[str, ...]]:
+def _couplings(pair: Pair, side: Side) -> dict[str, tuple[str, ...]]:
     if side.descriptors is None:
         return {}
-    out = {}
+    key = ("couplings", id(side))
+    if key in pair.cache:
+        return pair.cache[key]
+    out = pair.cache[key] = {}
     for block in side.descriptors.blocks:
         if block.type_name in (GEAR, RACK):
             for path, two in zip(side.descriptors.paths.path_strings(block.path).to_pylist(), block.coupled):
@@ -170,13 +174,17 @@ def _groups(pair: Pair, below: Sequence[Difference]) -> Groups:
                 for body in (a, b):
                     if body:
                         out.join(name, body)
-        for joint, coupled in _couplings(side).items():
+        for joint, coupled in _couplings(pair, side).items():
             for other in coupled:
                 out.join(joint, other)
-        for root in _root_prims(side):
-            for node in list(out.parent):
-                if node == root or node.startswith(root + "/"):
-                    out.join(root, node)
+        nodes = sorted(out.parent)
+        for root in _root_prims(pair, side):
+            out.find(root)
+            for i in range(bisect_left(nodes, root), len(nodes)):
+                if nodes[i] == root or nodes[i].startswith(root + "/"):
+                    out.join(root, nodes[i])
+                elif not nodes[i].startswith(root):
+                    break
     for d in below:
         if d.finding != UNEXPLAINED and _GRAPH_CAUSES.fullmatch(d.field):
             out.causes.setdefault(out.find(d.path), []).append(d.finding)
@@ -187,11 +195,12 @@ def _groups(pair: Pair, below: Sequence[Difference]) -> Groups:
     return out
 
 
-def _root_prims(side: Side) -> list[str]:
-    view = getattr(side, "view", None)
-    if view is None:
-        return []
-    return view.descriptors.paths.path_strings(view.graph.candidates).to_pylist()
+def _root_prims(pair: Pair, side: Side) -> list[str]:
+    key = ("roots", id(side))
+    if key not in pair.cache:
+        view = getattr(side, "view", None)
+        pair.cache[key] = [] if view is None else view.descriptors.paths.path_strings(view.graph.candidates).to_pylist()
+    return pair.cache[key]
 
 
 def _order_cause(pair: Pair, difference: Difference, groups: Groups) -> str:
@@ -199,38 +208,54 @@ def _order_cause(pair: Pair, difference: Difference, groups: Groups) -> str:
     if not pair.backends:
         return ""
     nodes = {groups.find(n) for n in _nodes(pair, difference)}
-    roots = {r for side in (pair.left, pair.right) for r in _root_prims(side) if groups.find(r) in nodes}
+    roots = {r for side in (pair.left, pair.right) for r in _root_prims(pair, side) if groups.find(r) in nodes}
     if len(roots) > 1:
         return "competing-roots"
-    members = {n for n in groups.parent if groups.find(n) in nodes}
-    return "election-order" if difference.kind == ORDER or _visited_otherwise(pair, members) else ""
+    return "election-order" if difference.kind == ORDER or any(_visited_otherwise(pair, groups, n) for n in nodes) else ""
 
 
-def _visited_otherwise(pair: Pair, members: set[str]) -> bool:
-    """Whether the members' joints or bodies stand in another order on the USD side, or several of them could anchor the group."""
-    orders = []
+def _visited_otherwise(pair: Pair, groups: Groups, group: str) -> bool:
+    """Whether the group's joints or bodies stand in another order on the USD side, or several of its joints could anchor it."""
+    key = ("orders",)
+    if key not in pair.cache:
+        pair.cache[key] = _grouped(pair, groups)
+    orders, anchors = pair.cache[key]
+    return any(a.get(group) != b.get(group) for a, b in orders) or anchors.get(group, 0) > 1
+
+
+def _grouped(pair: Pair, groups: Groups) -> tuple[list[tuple[dict[str, list[str]], dict[str, list[str]]]], dict[str, int]]:
+    """((joints of the left, of the right), (bodies likewise)) by group, in visiting order; and the number of anchoring joints by group."""
+    joints, bodies = [], []
+    anchors: dict[str, int] = {}
     for side in (pair.left, pair.right):
-        descriptors = side.descriptors
-        if descriptors is None:
-            return False
-        joints = [p for b in descriptors.blocks for p in descriptors.paths.path_strings(b.path).to_pylist()]
-        bodies: list[str] = []
-        if side.usd is not None:
-            joints = [joints[i] for i in np.argsort(descriptors.metadata["namespace"], kind="stable")]
-            bodies = list(side.usd.bodies)
-        elif side.stage is not None:
-            ids = np.concatenate([a.path_ids for a in side.stage.with_schema("PhysicsRigidBodyAPI")] or [np.empty(0, np.uint64)])
-            bodies = sorted(side.stage.paths.path_strings(ids).to_pylist())
-        orders.append(([j for j in joints if j in members], [b for b in bodies if b in members]))
-    return orders[0] != orders[1] or _anchors(pair, members) > 1
-
-
-def _anchors(pair: Pair, members: set[str]) -> int:
-    count = 0
+        visited, stand = _visiting(side)
+        joints.append(_by_group(groups, visited))
+        bodies.append(_by_group(groups, stand))
     for side in pair.columns:
-        if side.descriptors is None:
-            continue
-        for block in side.descriptors.blocks:
-            for path, two in zip(side.descriptors.paths.path_strings(block.path).to_pylist(), block.body):
-                count += path in members and bool((two == 0).any())
-    return count
+        for block in side.descriptors.blocks if side.descriptors is not None else ():
+            for path, two in zip(side.descriptors.paths.path_strings(block.path).to_pylist(), block.body):  # type: ignore[union-attr]
+                if (two == 0).any():
+                    group = groups.find(path)
+                    anchors[group] = anchors.get(group, 0) + 1
+    return [(joints[0], joints[1]), (bodies[0], bodies[1])], anchors
+
+
+def _visiting(side: Side) -> tuple[list[str], list[str]]:
+    """Joints and bodies of a side in the order in which its parser visits them."""
+    descriptors = side.descriptors
+    if descriptors is None:
+        return [], []
+    joints = [p for b in descriptors.blocks for p in descriptors.paths.path_strings(b.path).to_pylist()]
+    if side.usd is not None:
+        return [joints[i] for i in np.argsort(descriptors.metadata["namespace"], kind="stable")], list(side.usd.bodies)
+    if side.stage is None:
+        return joints, []
+    ids = np.concatenate([a.path_ids for a in side.stage.with_schema("PhysicsRigidBodyAPI")] or [np.empty(0, np.uint64)])
+    return joints, sorted(side.stage.paths.path_strings(ids).to_pylist())
+
+
+def _by_group(groups: Groups, paths: Iterable[str]) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for path in paths:
+        out.setdefault(groups.find(path), []).append(path)
+    return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +16,16 @@ ARTICULATION = "articulation "
 _SPECIAL = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 
 
-def of_view(view: PhysxView) -> Flat:
-    """Joints that PhysX has, by path, fields by dotted names (`axes.twist.limit`, `localPose0.p`); and the articulations as `articulation <root>`."""
+def of_view(view: PhysxView, amend: Callable[[dict[str, Any]], dict[str, Any]] | None = None) -> Flat:
+    """Joints that PhysX has, by path, fields by dotted names (`axes.twist.limit`, `localPose0.p`); and the articulations as `articulation <root>`.
+
+    `amend` may change the interchange document before it is flattened.
+    """
     from consumer.physx import physx_document
 
     document = physx_document(view, "")
+    if amend is not None:
+        document = amend(document)
     rows = {path: _fields(joint) for path, joint in document["joints"].items()}
     settings = _settings(view)
     for root, entry in document["articulations"].items():

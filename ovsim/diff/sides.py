@@ -16,7 +16,7 @@ from ovsim.errors import DiffError
 from ovsim.stage import Stage
 
 if TYPE_CHECKING:
-    from consumer import Descriptors
+    from consumer import Descriptors, RuleSet
     from consumer.physx import PhysxView
     from consumer.usd import UsdSource
 
@@ -38,9 +38,15 @@ class Side:
 
     def __init__(self, label: str) -> None:
         self.label = label
+        self._made: dict[str, Flat] = {}
 
     def flat(self, level: str) -> Flat:
-        """The joints of this side at one level."""
+        """The joints of this side at one level, made once."""
+        if level not in self._made:
+            self._made[level] = self._make(level)
+        return self._made[level]
+
+    def _make(self, level: str) -> Flat:
         raise NotImplementedError
 
 
@@ -50,31 +56,41 @@ class ColumnSide(Side):
     backend = COLUMNAR
     levels = ("columns", "descriptors", "physx")
 
-    def __init__(self, stage: Stage, label: str, rules: str = OBSERVED, custom_joints: Sequence[str] = ()) -> None:
+    def __init__(self, stage: Stage, label: str, rules: str | RuleSet = OBSERVED, custom_joints: Sequence[str] = ()) -> None:
+        from consumer import rulesets
+
         super().__init__(label)
-        self.stage, self.rules, self.custom_joints = stage, rules, tuple(custom_joints)
+        self.rule_set = rulesets.get(rules)
+        self.stage, self.rules, self.custom_joints = stage, self.rule_set.name, tuple(custom_joints)
 
     @cached_property
     def descriptors(self) -> Descriptors:  # type: ignore[override]
         import consumer
 
         assert self.stage is not None
-        return consumer.resolve(self.stage, rules=self.rules, custom_types=self.custom_joints)
+        return consumer.resolve(self.stage, rules=self.rule_set, custom_types=self.custom_joints)
 
     @cached_property
     def view(self) -> PhysxView:
         from consumer.physx import physx_view
+        from ovsim.diff.described import described_view
 
         assert self.stage is not None
-        return physx_view(self.stage, self.custom_joints)
+        if self.rules == OBSERVED:
+            return physx_view(self.stage, self.custom_joints)
+        return described_view(self.stage, self.descriptors, self.rule_set)
 
-    def flat(self, level: str) -> Flat:
+    def _make(self, level: str) -> Flat:
         assert self.stage is not None
         if level == "columns":
             return columns.of_stage(self.stage, self.custom_joints)
         if level == "descriptors":
             return flat.from_arrow(self.descriptors.to_arrow(), self.label)
-        return physx.of_view(self.view)
+        if self.rules == OBSERVED:
+            return physx.of_view(self.view)
+        from ovsim.diff.described import amend
+
+        return physx.of_view(self.view, lambda document: amend(document, self.view, self.rule_set))
 
 
 class UsdSide(Side):
@@ -102,7 +118,7 @@ class UsdSide(Side):
         assert self.usd is not None
         return physx_view(self.usd, self.custom_joints)
 
-    def flat(self, level: str) -> Flat:
+    def _make(self, level: str) -> Flat:
         from consumer.usd.attributes import joint_attributes
 
         assert self.usd is not None
@@ -126,7 +142,7 @@ class TableSide(Side):
         super().__init__(label)
         self._flat = flat.from_arrow(table, label)
 
-    def flat(self, level: str) -> Flat:
+    def _make(self, level: str) -> Flat:
         return self._flat
 
 
@@ -162,7 +178,4 @@ def make(source: Source, how: str, custom_joints: Sequence[str] = (), shared: St
         table = tables.read_table(source)
         if "localPose0Position" in table.schema.names and not any(":" in n for n in table.schema.names):
             return TableSide(table, label)
-    from consumer import rulesets
-
-    rulesets.get(rules)
     return ColumnSide(shared if shared is not None else open_stage(source, custom_joints=custom_joints), label, rules, custom_joints)

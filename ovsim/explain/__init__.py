@@ -32,7 +32,7 @@ class Line:
     """One column of the joint. `None` = there is none; `authored` and `layer` only of a USD file.
 
     `writes` is the column's value and `source` its provenance (authored, fallback, derived, or "given" for hand-populated rows); `unit` that of
-    the column, `fields` the descriptor fields it decides with their values and `converted` the unit of those; `physx` the value that PhysX has, and where.
+    the column, `fields` the descriptor fields it decides with their values and `converted` their unit; `physx` the value that PhysX has, and where.
     """
 
     column: str
@@ -90,7 +90,8 @@ def explain(source: Source, path: str, *, custom_joints: Sequence[str] = ()) -> 
     archetype, row = _joint(stage, path, custom_joints)
     document = _physx(side, path)
     resolved = from_arrow(side.descriptors.to_arrow())
-    authored, active = {}, ()
+    authored: dict[str, Any] = {}
+    active: tuple[str, ...] = ()
     if is_usd_file(source):
         authored, active = _usd(source, side, path, resolved, custom_joints)
     units = _units(stage)
