@@ -27,17 +27,20 @@ from consumer.transforms import Transforms
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import Stage
 
+SMALL = 65_536  # rows of a stage below which waking other threads costs more than it gives
+
 
 def resolve(stage: Stage, rules: str | RuleSet = CONTRACT, custom_types: Sequence[str] = (), threads: int | None = None) -> Descriptors:
     """Resolve every joint row of a stage into descriptors, in the parser's order: type, then byte order of the path.
 
     `rules`: a rule set or its name (RulesError when unknown). `custom_types`: further joint type tokens, after the eight known ones. `threads`:
-    how many threads the kernels use, all by default; results do not depend on it. Rows below a native-instancing prototype are included.
+    how many threads the kernels use, by default all, or one on a small stage; results do not depend on it. Rows below a native-instancing
+    prototype are included.
     Findings about columns, targets and frames are in the result's `diagnostics`.
     """
     chosen = get_rules(rules)
     diagnostics = Diagnostics()
-    with _threads(threads):
+    with _threads(1 if threads is None and len(stage) < SMALL else threads):
         types = joint_types(custom_types)
         placed = place_joints(stage, types, path_ranks(stage.paths))
         bodies = BodyTable.of(stage, chosen, diagnostics)
@@ -57,8 +60,8 @@ def resolve(stage: Stage, rules: str | RuleSet = CONTRACT, custom_types: Sequenc
                 fill_couplings(block, p.rows, reader)
             blocks.append(block)
         derive_bodies(blocks, stage.paths.path_count)
-    out = Descriptors(stage.paths, tuple(blocks), chosen.name, diagnostics)
-    tell_findings(out, bodies)
+        out = Descriptors(stage.paths, tuple(blocks), chosen.name, diagnostics)
+        tell_findings(out, bodies)
     return out
 
 

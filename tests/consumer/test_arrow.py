@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from hand import Hand
-from hypothesis import given
+from hypothesis import given, settings
 from strategies import stages
 
 import consumer
@@ -93,6 +93,7 @@ def test_parquet_round_trip(tmp_path):
     assert pq.read_table(tmp_path / "joints.parquet").to_pylist() == table.to_pylist()
 
 
+@settings(max_examples=40)
 @given(stages())
 def test_lists_hold_what_is_listed(stage):
     """D6 lists against the block's flags; every table is valid Arrow."""

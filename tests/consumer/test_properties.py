@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import stages
 
@@ -14,6 +14,7 @@ from ovsim.contract.joints import JOINT_TYPES
 from ovsim.stage import Stage
 
 
+@settings(max_examples=40)
 @given(stages(), st.sampled_from(["contract-0.6", "observed-0.6.3"]))
 def test_no_row_is_lost(stage, rules):
     """Every joint row gives one descriptor, in type and path order."""
@@ -28,6 +29,7 @@ def test_no_row_is_lost(stage, rules):
     assert got == sorted(rows)
 
 
+@settings(max_examples=40)
 @given(stages())
 def test_ranges(stage):
     """Clamped values are never negative, flags are 0 or 1, orientations are unit, zero, tiny or NaN."""
@@ -42,6 +44,7 @@ def test_ranges(stage):
         assert np.all(np.isnan(n) | (np.abs(n - 1) < 1e-3) | (n < 1e-18) | (n < 1e-3))
 
 
+@settings(max_examples=40)
 @given(stages())
 def test_archetype_order_does_not_matter(stage):
     """Archetypes in another order give the same bytes."""
@@ -52,6 +55,7 @@ def test_archetype_order_does_not_matter(stage):
                 assert getattr(a, f.name).tobytes() == getattr(b, f.name).tobytes(), f.name
 
 
+@settings(max_examples=40)
 @given(stages())
 def test_bodies_lie_at_or_above_their_targets(stage):
     """A body is its target or one of its ancestors, unless a gear or rack derived it."""
