@@ -44,7 +44,9 @@ def read(library: Library, space: Namespace, stacks: I64, wanted: Callable[[str]
     """Entries of the stacks (s,), ascending, of the properties whose name is `wanted`."""
     sites = spans(space.first[stacks], np.diff(space.first)[stacks])
     specs = _specs(library, space.site_row[sites], wanted)
-    if ((specs.flags & ODD != 0) & (specs.kind != rp.BLOCK)).any() or np.isin(specs.kind[specs.flags & RELATION == 0], (rp.ANIMATION_BLOCK, rp.VALUE)).any():
+    if ((specs.flags & ODD != 0) & (specs.kind != rp.BLOCK)).any() or np.isin(
+        specs.kind[specs.flags & RELATION == 0], (rp.ANIMATION_BLOCK, rp.VALUE)
+    ).any():
         raise Unprovable("an attribute's default is an array edit or an animation block")
     width = np.diff(space.first)[stacks]
     site = np.repeat(sites.astype(np.int32), specs.count)

@@ -153,9 +153,7 @@ def _sorted(number: I64, count: int) -> tuple[I64, I64]:
 
 
 @serial
-def _fill(
-    first: I64, name: I32, type_name: I32, kind: U8, relationship: U8, state: U8, value: I32, stacks: I64, slot: I32, field: I32
-) -> int:
+def _fill(first: I64, name: I32, type_name: I32, kind: U8, relationship: U8, state: U8, value: I32, stacks: I64, slot: I32, field: I32) -> int:
     """Fill `field`; returns a stack whose entries are not one a slot and like those of the first stack, -1 when all are."""
     base = first[stacks[0]]
     for u in range(stacks.size):

@@ -73,7 +73,18 @@ class Composer:
     def child(self, node: Node, name: str, depth: int) -> Node | None:
         """The child `name` of the prim that has `node`, at `depth` (children of the pseudo-root: 1); None when nothing describes it."""
         bare = self._step(node, name)
-        return None if bare is None else self._with_arcs(bare, depth)
+        return None if bare is None else self._with_arcs(bare, depth, ())
+
+    def is_instance(self, node: Node, depth: int) -> bool:
+        """Whether the prim at `depth` is a native instance: `instanceable` is true and an arc begins at it."""
+        for k in node.walk():
+            for row in k.rows:
+                _, layer, local = self.library.owner(row)
+                rep = layer.rep("instanceable", local)
+                if rep is not None:
+                    direct = any(n.rules[0].depth == depth for kid in node.kids for n in kid.walk())
+                    return direct and bool(layer.decoder.scalar(rep))
+        return False
 
     def _step(self, node: Node, name: str) -> Node | None:
         find = self.library.child_row
@@ -83,12 +94,13 @@ class Composer:
             return None
         return node._replace(path=f"{node.path if node.path != '/' else ''}/{name}", rows=rows, kids=kids)
 
-    def _with_arcs(self, node: Node, depth: int) -> Node:
-        """`node` with the arcs that its own rows author added, and those of its kids."""
-        kids = tuple(self._with_arcs(k, depth) for k in node.kids)
+    def _with_arcs(self, node: Node, depth: int, above: tuple[Node, ...]) -> Node:
+        """`node` with the arcs that its own rows author added, and those of its kids; `above` are the nodes that brought it in."""
+        chain = (*above, node)
+        kids = tuple(self._with_arcs(k, depth, chain) for k in node.kids)
         self._check(node)
-        references = self._arcs(node, "references", REFERENCE, depth)
-        payloads = self._arcs(node, "payload", PAYLOAD, depth)
+        references = self._arcs(chain, "references", REFERENCE, depth)
+        payloads = self._arcs(chain, "payload", PAYLOAD, depth)
         old_references = tuple(k for k in kids if k.kind == REFERENCE)
         old_payloads = tuple(k for k in kids if k.kind == PAYLOAD)
         return node._replace(kids=references + old_references + payloads + old_payloads)
@@ -100,14 +112,15 @@ class Composer:
                 if layer.rep(slot, local) is not None:
                     raise Unprovable(f"{layer.path_string(int(layer.path[local]))} in {layer.identifier} authors {slot}")
 
-    def _arcs(self, node: Node, slot: str, kind: int, depth: int) -> tuple[Node, ...]:
+    def _arcs(self, chain: tuple[Node, ...], slot: str, kind: int, depth: int) -> tuple[Node, ...]:
+        node = chain[-1]
         ops = []
         for row in node.rows:
             number, layer, local = self.library.owner(row)
             rep = layer.rep(slot, local)
             if rep is not None:
                 ops.append(self._resolved(number, rep, slot))
-        return tuple(self._graft(node, t, kind, depth) for t in compose(ops)) if ops else ()
+        return tuple(self._graft(chain, t, kind, depth) for t in compose(ops)) if ops else ()
 
     def _resolved(self, number: int, rep: int, slot: str) -> ListOp:
         """A list-op whose items are `_Target`s."""
@@ -127,12 +140,17 @@ class Composer:
             self._targets[number, rep] = got
         return got
 
-    def _graft(self, node: Node, target: _Target, kind: int, depth: int) -> Node:
+    def _graft(self, chain: tuple[Node, ...], target: _Target, kind: int, depth: int) -> Node:
+        node = chain[-1]
         if target.time != (0.0, 1.0):
             raise Unprovable(f"an arc at {node.path} has a time offset")
         internal = target.layer < 0
         stack = node.stack if internal else self.library.stack(target.layer)
-        found = self._at(stack, target.path or self._default_prim(stack))
+        path = target.path or self._default_prim(stack)
+        for outer in chain:
+            if outer.stack == stack and (_is_within(outer.path, path) or _is_within(path, outer.path)):
+                raise Unprovable(f"an arc at {node.path} leads back to {path}")
+        found = self._at(stack, path)
         return _placed(found._replace(kind=kind, internal=internal), node.rules, depth)
 
     def _default_prim(self, stack: LayerStack) -> str:
@@ -155,7 +173,10 @@ class Composer:
                     got = Node(stack, "/", tuple(self.library.base[i] for i in stack.layers), (), 0, IDENTITY)
                 else:
                     above, _, name = path.rpartition("/")
-                    found = self.child(self._at(stack, above or "/"), name, path.count("/"))
+                    parent = self._at(stack, above or "/")
+                    if above and self.is_instance(parent, above.count("/")):
+                        raise Unprovable(f"an arc points at {path}, which lies below an instance")
+                    found = self.child(parent, name, path.count("/"))
                     if found is None or not any(n.rows for n in found.walk()):
                         raise Unprovable(f"an arc points at {path}, which is not there")
                     got = found
@@ -163,6 +184,10 @@ class Composer:
                 self._open.discard(key)
             self._cache[key] = got
         return got
+
+
+def _is_within(path: str, root: str) -> bool:
+    return root == "/" or path == root or path.startswith(root + "/")
 
 
 def _placed(node: Node, outer: tuple[Rule, ...], depth: int) -> Node:

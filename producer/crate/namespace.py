@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ovsim.errors import PathError
 from producer.crate import fields as fd
 from producer.crate.errors import Unprovable
 from producer.crate.index import Composer, Node, Rule
@@ -25,7 +24,8 @@ I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
 Bool = npt.NDArray[np.bool_]
 
-_MOST_PRIMS = 1 << 28
+_MOST_PRIMS = 1 << 22  # composed prims that any stage may have
+_MOST_REPEATED = 4096  # and for every described prim
 _ARC_SLOTS = ("references", "payload", "inheritPaths", "specializes", "variantSelection", "instanceable")
 
 
@@ -125,8 +125,8 @@ class Namespacer:
     def _add(self, parents: I64, names: I64, stacks: I64, block: int) -> I64:
         first, n = self._prims, parents.size
         self._prims += n
-        if self._prims > _MOST_PRIMS:
-            raise PathError(f"the stage composes to more than {_MOST_PRIMS} prims")
+        if self._prims > max(_MOST_PRIMS, _MOST_REPEATED * self.library.rows):
+            raise Unprovable(f"{self.library.rows} described prims compose to more than {self._prims - n}")
         self._parents.append(parents)
         self._names.append(names)
         self._stacks.append(stacks)
@@ -158,7 +158,7 @@ class Namespacer:
     # -- expanding -----------------------------------------------------------------------------------------------------
 
     def _expand(self, item: _Item) -> list[_Item]:
-        if item.depth and not item.is_prototype and self._is_instance(item):
+        if item.depth and not item.is_prototype and self.composer.is_instance(item.node, item.depth):
             return self._instances(item)
         nodes = list(item.node.walk())
         kids, owner = self._child_rows(nodes)
@@ -247,17 +247,6 @@ class Namespacer:
         self._blocks.append(Block(first, rows, n, shift))
 
     # -- instances -----------------------------------------------------------------------------------------------------
-
-    def _is_instance(self, item: _Item) -> bool:
-        """`instanceable` is true and an arc begins at this prim."""
-        for node in item.node.walk():
-            for row in node.rows:
-                _, layer, local = self.library.owner(row)
-                rep = layer.rep("instanceable", local)
-                if rep is not None:
-                    direct = any(k.rules[0].depth == item.depth for kid in item.node.kids for k in kid.walk())
-                    return bool(layer.decoder.scalar(rep)) and direct
-        return False
 
     def _instances(self, item: _Item) -> list[_Item]:
         """The prims are instances: their content is composed once, from the arcs that begin at them, below a prototype root."""

@@ -77,6 +77,7 @@ class _Population:
         self._metadata_row()
         meta = opinions.resolve(self.library, self.space)
         self.states = opinions.states(self.space, meta)
+        self.active = (meta.active[self.space.stack] != 0) & ((self.states & opinions.EXISTS) != 0)
         self._classify(meta)
         members = self._members()
         self._check_bindings(members)
@@ -86,7 +87,7 @@ class _Population:
         hops = self._read(members & shown, self.member_kind)
         chosen = self._target_rows(members, shown, hops)
         self._read(chosen, self.target_kind)
-        self._ancestors(members | chosen)
+        self._ancestors((members & shown) | chosen)
         for root in sorted(self.published):
             self.assembler.add(UNTYPED, (instances.ROOT_API,), [int(self.path_of[root])], {})
         self.schemas.report(self.used, self.diagnostics)
@@ -183,9 +184,8 @@ class _Population:
         if space.prototypes:
             _inherit_owner(space.parent, owner)
         exists = (self.states & opinions.EXISTS) != 0
-        held = {}
-        for p in space.prototypes:
-            held[f"{instances.PREFIX}{p.root}"] = [self._old_path(int(i)) for ids in p.instances for i in ids if self._is_instance_shown(int(i))]
+        real = self._real_prototypes(owner)
+        held = {f"{instances.PREFIX}{root}": [self._old_path(i) for i in found] for root, found in real.items()}
         with_members = {f"{instances.PREFIX}{int(r)}" for r in np.unique(owner[members & (owner > 0)])}
         order = [int(p.removeprefix(instances.PREFIX)) for p in instances.published(held, with_members)]
         self.published = order
@@ -197,18 +197,24 @@ class _Population:
         keep = np.flatnonzero(shown)[1:]
         self.paths.append(self.path_of[space.parent[keep]], names[keep])
         self.instances = np.zeros(n, np.int64)  # path id of the prototype of instance roots
-        for p in space.prototypes:
-            if p.root in order:
-                for ids in p.instances:
-                    self.instances[ids[shown[ids]]] = self.path_of[p.root]
         self.is_instance = np.zeros(n, bool)
-        for p in space.prototypes:
-            for ids in p.instances:
-                self.is_instance[ids] = True
+        for root, found in real.items():
+            self.is_instance[found] = True
+            if root in order:
+                self.instances[[i for i in found if shown[i]]] = self.path_of[root]
         return shown
 
-    def _is_instance_shown(self, prim: int) -> bool:
-        return bool(self.states[prim] & opinions.EXISTS)
+    def _real_prototypes(self, owner: I64) -> dict[int, list[int]]:
+        """Prototypes with an active instance outside of prototypes, or inside a prototype that has one; their instances."""
+        found = {p.root: np.concatenate(p.instances) for p in self.space.prototypes}
+        found = {root: ids[self.active[ids]] for root, ids in found.items()}
+        real: dict[int, list[int]] = {}
+        size = -1
+        while size != sum(map(len, real.values())):
+            size = sum(map(len, real.values()))
+            inside = np.array([0, *real])
+            real = {root: mine.tolist() for root, ids in found.items() if (mine := ids[np.isin(owner[ids], inside)]).size}
+        return real
 
     def _old_path(self, prim: int) -> str:
         """Path string of a composed prim, prototype roots by composed index."""
@@ -223,13 +229,7 @@ class _Population:
 
     def _wanted(self, name: str) -> bool:
         pop = population()
-        return (
-            name in self.schemas.known
-            or name in pop.geometry
-            or name in pop.target_geometry
-            or is_binding(name)
-            or name.startswith(OP_PREFIX)
-        )
+        return name in self.schemas.known or name in pop.geometry or name in pop.target_geometry or is_binding(name) or name.startswith(OP_PREFIX)
 
     def _read(self, chosen: Bool, kinds: I64) -> I64:
         """Read the rows of the chosen prims; returns (source, target) pairs of their relationships."""
@@ -278,9 +278,10 @@ class _Population:
         return np.flatnonzero(used)
 
     def _ancestors(self, below: Bool) -> None:
-        """Every ancestor of a row, and every instance root of a published prototype with its ancestors."""
+        """Every ancestor of a row, and every instance root of a published prototype with its defined ancestors."""
         starts = self.instances > 0
-        chosen = self._above(below | starts) | starts
+        bits = self.states & (opinions.DEFINED | opinions.ABSTRACT)
+        chosen = self._above(below) | starts | (self._above(starts) & (bits == opinions.DEFINED))
         chosen &= ~below
         chosen[[p.root for p in self.space.prototypes]] = False
         self._read(chosen, np.where(self.is_member, self.member_kind, self.ancestor_kind))

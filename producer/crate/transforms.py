@@ -28,7 +28,14 @@ _VECTORS = ("vec3d", "vec3f", "vec3h")
 _SCALARS = ("double", "float", "half")
 # op name to (code, value types, axes in their order); what is missing (translateX and its like, new in USD) is left to USD
 _TRANSLATE, _SCALE, _ORIENT, _MATRIX, _ROTATE, _EULER = range(6)
-_EULERS = {"rotateXYZ": (0, 1, 2), "rotateXZY": (0, 2, 1), "rotateYXZ": (1, 0, 2), "rotateYZX": (1, 2, 0), "rotateZXY": (2, 0, 1), "rotateZYX": (2, 1, 0)}
+_EULERS = {
+    "rotateXYZ": (0, 1, 2),
+    "rotateXZY": (0, 2, 1),
+    "rotateYXZ": (1, 0, 2),
+    "rotateYZX": (1, 2, 0),
+    "rotateZXY": (2, 0, 1),
+    "rotateZYX": (2, 1, 0),
+}
 _OPS: dict[str, tuple[int, tuple[str, ...], tuple[int, ...]]] = {
     "translate": (_TRANSLATE, _VECTORS, ()),
     "scale": (_SCALE, _VECTORS, ()),
