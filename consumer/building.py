@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from consumer.graph import I64, NONE, STATIC, U8, other_side, serial
+from consumer.graph import I64, MISSING, NONE, STATIC, U8, other_side, serial
 
 # fate of a joint in the articulation pass
 UNTOUCHED, ROOT_JOINT, LINK_JOINT, LOOP, LOST_ROOT = range(5)
@@ -45,6 +45,8 @@ def base_of_joint(joint: int, side: I64, body_enabled: U8) -> tuple[int, int, in
     if NONE in (a, b):
         base = b if a == NONE else a
         return (base, -1, BUILT) if base >= 0 else (NONE, -1, NO_BASE)
+    if MISSING in (a, b):  # observed: silently nothing
+        return NONE, -1, NO_BASE
     if a == STATIC or not body_enabled[a]:
         return (b, 0, BUILT) if b >= 0 else (NONE, 0, NO_BASE)
     if b == STATIC or not body_enabled[b]:

@@ -119,6 +119,12 @@ CODES: MappingProxyType[str, Code] = MappingProxyType(
         "parallel-joint": _code(
             _W, "warning", "another joint already ties these two links; this one becomes a standalone joint", "exclude it from the articulation"
         ),
+        "between-articulations": _code(
+            _W,
+            "silent",
+            "the joint leads to a body of another articulation, so it becomes a standalone joint",
+            "let one root API reach both bodies",
+        ),
         # bodies and targets
         "dead-target": _code(
             _W, "silent", "a target resolves to no body, so that side is the world", "target a body or something below one", "physics:body0"

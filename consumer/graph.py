@@ -1,7 +1,7 @@
 """The joint graph of a stage as index arrays: adjacency in joint order and connected components (spec 7.1).
 
-A joint side is a body index (>= 0, position in the body list: every rigid body, ascending path), `NONE` (the world) or `STATIC` (an actor that is
-no rigid body). Everything here is linear in joints + bodies and iterative.
+A joint side is a body index (>= 0, position in the body list: every rigid body, ascending path), `NONE` (the world), `STATIC` (an actor that is no
+rigid body) or `MISSING` (a body below a prototype or point instancer, where nothing is created). Everything here is linear in joints + bodies and iterative.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ U8 = npt.NDArray[np.uint8]
 
 NONE = -1
 STATIC = -2
+MISSING = -3
 
 
 @rule

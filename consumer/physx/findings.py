@@ -17,6 +17,7 @@ from ovsim.contract.joints import FIXED
 from ovsim.diagnostics import Diagnostics
 
 Array = npt.NDArray[Any]
+_REMARKS = ((bd.UNSUPPORTED, "unsupported-in-articulation"), (bd.PARALLEL, "parallel-joint"), (bd.TAKEN_BODY, "between-articulations"))
 DESCRIPTOR_DUPLICATES = frozenset(("same-body", "invalid-frame"))  # said by the runtime findings more exactly
 LIMIT_COLUMNS = {"invalid-limit", "one-sided-limit", "reversed-limit", "clamped-limit"}
 
@@ -32,7 +33,7 @@ def tell(view: PhysxView) -> Diagnostics:
     for refusal in range(1, len(REFUSALS)):
         _rows(out, view, REFUSALS[refusal], g.candidates[g.refusal == refusal])
     _keys(out, view)
-    for bit, code in ((bd.UNSUPPORTED, "unsupported-in-articulation"), (bd.PARALLEL, "parallel-joint")):
+    for bit, code in _REMARKS:
         hit = (built.remark & bit != 0) & (built.fate == bd.UNTOUCHED)
         _rows(out, view, code, g.path[hit])
     _anchors(out, view)

@@ -13,7 +13,7 @@ from consumer.blocks import Descriptors
 from consumer.bodies import BodyTable
 from consumer.columns import ColumnReader
 from consumer.election import BODY_ROOT, JOINT_ROOT
-from consumer.graph import NONE, STATIC
+from consumer.graph import MISSING, NONE, STATIC
 from consumer.jit import serial
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.diagnostics import Diagnostics
@@ -72,7 +72,7 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
     last = last_rank(paths.parents, ranks)
     body_at = np.full(paths.path_count, STATIC, np.int64)
     body_at[0] = NONE
-    body_at[prototype.astype(bool)] = NONE
+    body_at[prototype.astype(bool)] = MISSING
     body_at[body_path] = np.arange(body_path.size)
     outside = prototype[path] == 0
     joint_at = np.full(paths.path_count, NONE, np.int64)

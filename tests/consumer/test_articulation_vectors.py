@@ -238,3 +238,22 @@ def test_articulation_enabled_unlisted_is_inert() -> None:
     stage = graph([], {}, []).prim("/S", schemas=["PhysicsArticulationRootAPI"], columns={"physxArticulation:articulationEnabled": False})
     stage.body("/S/B").joint("/S/w", FIXED, None, (), None, "/S/B")
     assert document(stage)["articulations"] == {"/S": {"fixBase": True, "links": ["/S/B"]}}
+
+
+def test_a_joint_between_two_articulations_is_standalone() -> None:
+    stage = graph([A, B], chain(A, B), [A, B], {"/R/j0": {}})
+    doc = document(stage)
+    assert doc["articulations"] == {B: {"fixBase": False, "links": [B, A]}}
+    bridge = {**chain(A, B), "/R/x": (REVOLUTE, B, C)}
+    stage = graph([A, B, C], bridge, [A, C], {"/R/x": EXCLUDED})
+    assert {p: j["kind"] for p, j in document(stage)["joints"].items()} == {"/R/j0": "articulation", "/R/x": "standalone"}
+
+
+def test_a_body_of_another_articulation_is_told() -> None:
+    """Two roots reach each other through a kinematic body, which the later root takes."""
+    bodies, joints = [A, B, "/R/K"], {"/R/j0": (REVOLUTE, A, "/R/K"), "/R/j1": (REVOLUTE, B, "/R/K")}
+    stage = graph(bodies, joints, [A, B], {"/R/K": KINEMATIC})
+    doc = document(stage)
+    assert doc["articulations"] == {A: {"fixBase": False, "links": [A]}, B: {"fixBase": False, "links": [B, "/R/K"]}}
+    assert doc["joints"]["/R/j0"]["kind"] == "standalone"
+    assert "between-articulations" in codes(stage, "/R/j0")

@@ -169,3 +169,12 @@ def test_empty_stage() -> None:
     assert len(view) == 0
     assert view.physx_joints.num_rows == view.articulation_table.num_rows == view.link_table.num_rows == 0
     assert len(view.diagnostics) == 0
+
+
+def test_a_root_joint_to_a_body_below_a_point_instancer_builds_nothing() -> None:
+    """Observed: the side is set, so it is no open side, but it has no actor: no articulation, the joint stays standalone."""
+    hand = Hand().prim("/PI", np.eye(4), kind="PointInstancer").prim("/R", np.eye(4), ["PhysicsArticulationRootAPI"])
+    hand.body("/PI/A").body("/R/B").joint("/R/J", FIXED, {}, (), "/PI/A", "/R/B")
+    doc = document(hand)
+    assert doc["articulations"] == {}
+    assert doc["joints"]["/R/J"]["kind"] == "standalone"

@@ -250,6 +250,19 @@ class Maker:
             path = self.add(a, b, type_)
             self.s.prims[path].lines += lines
 
+    def instances(self) -> None:
+        """A native instance or a point instancer over a group that holds bodies and joints, and a joint from outside to inside."""
+        r = self.r
+        group = r.choice(self.groups)
+        if self.some(0.5):
+            for i in range(r.randint(1, 2)):
+                prim = self.s.prim(f"/I/inst{i}", "Xform", lines=self.place(True))
+                prim.meta = ["instanceable = true", f"prepend references = <{group}>"]
+            self.targets.append("/I/inst0" + r.choice(["", *(n.removeprefix(group) for n in self.names if n.startswith(group))]))
+        else:
+            self.s.prims.setdefault(group, self.s.prim(group)).type = "PointInstancer"
+        self.add(r.choice(self.names), r.choice(self.targets))
+
     def make(self) -> str:
         r = self.r
         self.joints: list[str] = []
@@ -264,6 +277,8 @@ class Maker:
         if self.some(0.1):
             self.add(r.choice(self.targets), r.choice(self.targets))
         self.gears()
+        if self.some(0.12):
+            self.instances()
         places = ["/W", *self.groups, *self.names, *self.joints]
         roots = [r.choice(["/W", *self.groups])] if self.some(0.6) else r.sample(places, min(len(places), r.choice((0, 1, 1, 2, 3))))
         for root in roots:

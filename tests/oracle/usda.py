@@ -21,11 +21,12 @@ def tuple_(values: tuple[float, ...]) -> str:
 
 @dataclass
 class Prim:
-    """One prim: type ("" = typeless), applied schemas, attribute lines."""
+    """One prim: type ("" = typeless), applied schemas, attribute lines, further metadata lines."""
 
     type: str = "Xform"
     apis: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
+    meta: list[str] = field(default_factory=list)
 
 
 class Scene:
@@ -68,7 +69,8 @@ class Scene:
         pad = "    " * depth
         type_ = f"{prim.type} " if prim.type else ""
         apis = ", ".join(f'"{a}"' for a in prim.apis)
-        meta = f" (\n{pad}    prepend apiSchemas = [{apis}]\n{pad})" if prim.apis else ""
+        heads = [*([f"prepend apiSchemas = [{apis}]"] if prim.apis else []), *prim.meta]
+        meta = f" (\n{''.join(f'{pad}    {h}' + chr(10) for h in heads)}{pad})" if heads else ""
         lines = "".join(f"{pad}    {x}\n" for x in prim.lines)
         inner = "".join(self._define(p, tree, depth + 1) for p in tree.get(path, []))
         return f'\n{pad}def {type_}"{path.rpartition("/")[2]}"{meta}\n{pad}{{\n{lines}{inner}{pad}}}\n'
