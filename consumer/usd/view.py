@@ -27,13 +27,16 @@ def physx_view(source: Openable, custom_types: Sequence[str] = ()) -> PhysxView:
     """What the runtime would build from the USD walker's descriptors.
 
     Joints and bodies go in namespace order, an election visits its records by ascending path, and of competing roots the first by path wins. Bodies
-    that the walker refuses (dynamic ones at instance proxies, nested ones without a reset) have no actor. Arguments as `consumer.usd.resolve`.
+    that the walker refuses (dynamic ones at instance proxies, nested ones without a reset) have no actor: such a side counts as the world, also in
+    the view's `descriptors`. Arguments as `consumer.usd.resolve`.
     """
     opened, stage, descriptors = resolve_with_rows(source, custom_types)
     ranks = namespace_ranks(opened.stage, stage.paths)
     namespace = np.argsort(descriptors.metadata["namespace"], kind="stable")
     by_path = path_ranks(stage.paths).astype(np.int64)
     bodies = BodyTable.of(stage, get(OBSERVED))
+    refused = np.array([stage.paths.path(p) for p in opened.refused], np.uint64)
+    descriptors.blocks = tuple(replace(b, body=np.where(np.isin(b.body, refused), np.uint64(0), b.body)) for b in descriptors.blocks)
     return build_view(stage, descriptors, bodies, ranks, lambda graph: _articulate(graph, namespace, by_path))
 
 

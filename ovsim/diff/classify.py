@@ -25,7 +25,6 @@ _ORDER = (
     "blocked-attribute",
     "authored-type",
     "velocity-sentinel",
-    "derived-column",
     "limit-contact-distance",
     "envelope-unknown-instance",
     "break-force-seed",

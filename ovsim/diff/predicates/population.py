@@ -14,7 +14,7 @@ from ovsim.diff.predicates.registry import predicate
 from ovsim.stage import columns as col
 
 
-@predicate(("columns", "descriptors"), r".+")
+@predicate(("descriptors",), r".+")
 def blocked_attribute(case: Case) -> bool:
     """A deciding attribute is blocked in USD and has no column."""
     prim = case.usd_prim
@@ -55,17 +55,6 @@ def velocity_sentinel(case: Case) -> bool:
     """FLT_MAX on one side, nothing or inf on the other."""
     values = {case.diff.left, case.diff.right}
     return np.float32(FLT_MAX) in {np.float32(v) for v in values if v is not None} and (None in values or math.inf in values)
-
-
-@predicate(("columns",), r".+")
-def derived_value(case: Case) -> bool:
-    """A column that population computes where USD has no opinion."""
-    column = contract.load().find(case.field)
-    prim = case.usd_prim
-    if column is None or column.producer.rule != "derived" or prim is None or not case.pair.backends:
-        return False
-    attribute = prim.GetAttribute(case.field)
-    return not attribute or not attribute.HasAuthoredValue()
 
 
 @predicate(("columns",), r"usd-schemas")

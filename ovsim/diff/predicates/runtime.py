@@ -73,7 +73,7 @@ def loop_joint(case: Case) -> bool:
     """The joint closes a loop on the side that lacks it."""
     for side in (case.pair.left, case.pair.right):
         view = _view(side)
-        if view is not None and case.of(side) is None:
+        if view is not None and case.of(side) is None and case.path.startswith("/"):
             at = view.graph.path == view.descriptors.paths.find(case.path)
             if at.any() and view.outcome[at][0] == _DROPPED:
                 return True
