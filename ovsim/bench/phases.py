@@ -86,7 +86,7 @@ def _load(job: Job, scope: ExitStack) -> Prepared:
 def _diff(job: Job, scope: ExitStack) -> Prepared:
     """Descriptors under two rule sets, flattened and compared field by field."""
     import consumer
-    from ovsim.diff.compare import compare
+    from ovsim.diff.comparator import compare
     from ovsim.diff.flat import from_arrow
 
     stage = synthetic_stage(job.joints, job.kind)
@@ -104,7 +104,7 @@ def _populate(job: Job, scope: ExitStack) -> Prepared:
 def _parquet(job: Job, scope: ExitStack) -> Prepared:
     """A USD file to descriptors in Parquet, as `ovsim resolve --format parquet` writes them."""
     from ovsim.api import resolve
-    from ovsim.cli.output import write_directory
+    from ovsim.files import write_directory
 
     where = _scratch(scope)
     return Prepared(lambda: write_directory(where, {"joints": resolve(job.file).to_arrow()}, "parquet"), _whole(job.joints))

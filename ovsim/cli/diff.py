@@ -102,8 +102,8 @@ def _sides(between: str | None) -> tuple[str, str] | None:
 def _show(result: Comparison, format: Format, out: Path | None, unexplained: bool) -> None:
     from dataclasses import replace
 
-    from ovsim.cli.output import write_file
     from ovsim.diff.comparator import UNEXPLAINED
+    from ovsim.files import write_file
 
     shown = replace(result, differences=[d for d in result.differences if d.finding == UNEXPLAINED]) if unexplained else result
     if format is Format.table:

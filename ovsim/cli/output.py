@@ -1,76 +1,24 @@
-"""How tables leave the command line: files that appear whole, JSON with non-finite numbers as strings, diagnostics for people."""
+"""How results are shown: JSON with non-finite numbers as strings, tables and diagnostics for people."""
 
 from __future__ import annotations
 
 import json
-import math
-import os
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ovsim.diagnostics import Diagnostic
-from ovsim.errors import OvsimError
+from ovsim.files import jsonable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def jsonable(value: Any) -> Any:
-    """A value whose non-finite floats are the strings "inf", "-inf" and "nan" (JSON has no such numbers)."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    if isinstance(value, Mapping):
-        return {k: jsonable(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [jsonable(v) for v in value]
-    return value
-
-
 def print_json(tables: Mapping[str, pa.Table]) -> None:
     """Print tables as one JSON object of row lists."""
     sys.stdout.write(json.dumps({n: jsonable(t.to_pylist()) for n, t in tables.items()}, indent=1) + "\n")
-
-
-def write_directory(directory: Path, tables: Mapping[str, pa.Table], format: str) -> None:
-    """Write each table as NAME.parquet, or NAME.json where `format` is json; every file appears whole. OvsimError when the disk refuses."""
-    import pyarrow.parquet as pq
-
-    suffix = "json" if format == "json" else "parquet"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, table in tables.items():
-            handle, aside = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
-            os.close(handle)
-            try:
-                if suffix == "json":
-                    Path(aside).write_text(json.dumps(jsonable(table.to_pylist()), indent=1) + "\n", "utf-8")
-                else:
-                    pq.write_table(table, aside)
-                os.replace(aside, directory / f"{name}.{suffix}")
-            finally:
-                Path(aside).unlink(missing_ok=True)
-    except OSError as e:
-        raise OvsimError(f"cannot write into {directory}: {e}") from e
-
-
-def write_file(file: Path, data: bytes) -> None:
-    """Write one file that appears whole or not at all. OvsimError when the disk refuses."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-        try:
-            with os.fdopen(handle, "wb") as sink:
-                sink.write(data)
-            os.replace(aside, file)
-        finally:
-            Path(aside).unlink(missing_ok=True)
-    except OSError as e:
-        raise OvsimError(f"cannot write {file}: {e}") from e
 
 
 def plain(text: str) -> str:

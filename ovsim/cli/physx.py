@@ -75,12 +75,12 @@ def tables(view: PhysxView) -> dict[str, Any]:
 
 def _parquet(files: list[Path], out: Path, custom: tuple[str, ...]) -> None:
     from ovsim.api import physx
-    from ovsim.cli import output
+    from ovsim.files import write_directory
 
     def work(file: Path) -> str:
         folder = out / file.name if len(files) > 1 else out
         view = physx(file, custom_joints=custom)
-        output.write_directory(folder, tables(view), "parquet")
+        write_directory(folder, tables(view), "parquet")
         return f"{len(view)} joints, {view.articulation_table.num_rows} articulations: {folder}"
 
     each(files, work, lambda file, text: typer.echo(text), lambda file, error: typer.echo(f"error: {error}", err=True))

@@ -59,7 +59,7 @@ def _bytes(rows: pa.Table, format: Format) -> bytes:
     from pyarrow import csv
 
     if format is Format.json:
-        from ovsim.cli.output import jsonable
+        from ovsim.files import jsonable
 
         return (json.dumps(jsonable(rows.to_pylist()), indent=1, default=str) + "\n").encode()
     sink = io.BytesIO()
@@ -74,7 +74,7 @@ def _flat(rows: pa.Table) -> pa.Table:
     """Nested columns as JSON text, since CSV has none."""
     import pyarrow as pa
 
-    from ovsim.cli.output import jsonable
+    from ovsim.files import jsonable
 
     def text(value: Any) -> str | None:
         return None if value is None else json.dumps(jsonable(value), default=str)

@@ -35,6 +35,7 @@ def run(
     """Resolve a stage's joint columns into descriptors."""
     from ovsim.api import open_stage, resolve
     from ovsim.cli import output
+    from ovsim.files import write_directory
 
     if format is Format.parquet and out is None:
         raise typer.BadParameter("parquet needs a directory: give it with --out", param_hint="--format")
@@ -45,7 +46,7 @@ def run(
         found = resolve(stage, rules=rules, custom_joints=tuple(custom or ()))
     tables = {"joints": found.to_arrow(), "diagnostics": found.diagnostics.to_arrow()}
     if out is not None:
-        output.write_directory(out, tables, format.value)
+        write_directory(out, tables, format.value)
         typer.echo(f"{len(found)} joints, {len(found.diagnostics)} diagnostics: {out}")
         return
     if format is Format.json:

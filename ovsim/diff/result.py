@@ -14,6 +14,7 @@ import pyarrow as pa
 from ovsim.contract import findings
 from ovsim.diff.comparator import UNEXPLAINED, Difference, Tolerance
 from ovsim.diff.sides import Side
+from ovsim.files import jsonable
 
 SCHEMA = pa.schema(
     [
@@ -102,15 +103,6 @@ class Comparison:
 
 def _told(finding: findings.Finding) -> dict[str, str]:
     return {"severity": finding.severity, "happens": finding.happens, "advice": finding.advice}
-
-
-def jsonable(value: Any) -> Any:
-    """A value that JSON can hold: tuples as lists, non-finite numbers as "inf", "-inf", "nan"."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    if isinstance(value, tuple | list):
-        return [jsonable(v) for v in value]
-    return value
 
 
 def text(value: Any) -> str | None:

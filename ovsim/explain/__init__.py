@@ -16,10 +16,10 @@ from ovsim.diagnostics import Diagnostic
 from ovsim.diff.case import ABSENT, cell
 from ovsim.diff.comparator import UNEXPLAINED
 from ovsim.diff.flat import Flat, from_arrow
-from ovsim.diff.result import jsonable
 from ovsim.diff.sides import OBSERVED, ColumnSide, Source, UsdSide, is_usd_file
 from ovsim.errors import PathError
 from ovsim.explain.physx_fields import look, places, side_places
+from ovsim.files import jsonable
 from ovsim.stage import PROVENANCE, Archetype, Stage
 
 MOST_JOINTS = 2000  # stages with more are not compared with the USD backend for one joint's sake

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from ovsim.diagnostics import Diagnostic, Diagnostics
 from ovsim.errors import SnapshotError
+from ovsim.files import umask
 from ovsim.stage import columns as col
 from ovsim.stage.archetype import PATH, PROVENANCE, Archetype
 from ovsim.stage.paths import PathDictionary
@@ -47,7 +48,7 @@ def save(stage: Stage, directory: str | os.PathLike[str]) -> None:
         aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         try:
             _write(stage, aside)
-            aside.chmod(0o777 & ~_umask())
+            aside.chmod(0o777 & ~umask())
             if target.exists():
                 old = aside.with_name(aside.name + ".old")
                 target.rename(old)
@@ -72,12 +73,6 @@ def load(directory: str | os.PathLike[str]) -> Stage:
     rows = [Diagnostic(**r) for r in diagnostics.to_pylist()]
     _distinct_rows(root, paths, archetypes)
     return Stage(paths, archetypes, Diagnostics(rows), manifest["metadata"])
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _write(stage: Stage, root: Path) -> None:
