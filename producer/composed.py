@@ -236,7 +236,7 @@ class _Walk:
         return self._row(path, prim, kind._replace(role=Role.TARGET), names)
 
     def _ancestor_rows(self, below: list[str]) -> list[Row]:
-        """Every ancestor of a row, and every instance root of a published prototype with its defined ancestors."""
+        """Every ancestor of a row, and every instance root of a published prototype, whose own ancestors get no row for it (observed)."""
         have = set(below)
         out: dict[str, Row] = {}
         for start in [*below, *self.roots]:
@@ -249,7 +249,7 @@ class _Walk:
                         is_member = self._is_member(kind)  # of an instance proxy, of an undefined or abstract prim
                         names = tuple(prim.GetAuthoredPropertyNames()) if is_member else ()
                         out[path] = self._row(path, prim, kind if is_member else kind._replace(role=Role.ANCESTOR), names)
-                path = path.rpartition("/")[0]
+                path = path.rpartition("/")[0] if start in have else ""
         return [out[p] for p in sorted(out)]
 
 
