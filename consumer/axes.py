@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.constants import FLT_MAX, ZERO
-from consumer.jit import kernel, rule
+from consumer.jit import at, ranged, rule
+from consumer.passes import Pass, Record, constant, record_passes
 from consumer.units import clamp_positive, gain, velocity_cap
 from ovsim.contract.joints import ROTATIONAL_INSTANCES
 
@@ -35,37 +35,38 @@ def axis_velocity_cap(own: np.float32, joint: np.float32, newton: np.float32) ->
     return clamp_positive(newton)
 
 
-@kernel
+@ranged
 def resolve_axis(
-    rows: Array, k: int, rotational: bool, listed: int, armature: Array, as_: int, cap: Array, cs: int, static: Array, ss: int, dynamic: Array,
+    lo: int, hi: int, rows: Array,
+    k: int, rotational: bool, listed: int, armature: Array, as_: int, cap: Array, cs: int, static: Array, ss: int, dynamic: Array,
     ds: int, viscous: Array, vs: int, joint_armature: Array, jas: int, joint_cap: Array, jcs: int, newton_cap: Array, ncs: int,
     properties: Array, properties_listed: Array,
 ) -> None:  # fmt: skip
     """Record `k` of every row, in radians on a rotational axis."""
-    for i in prange(rows.size):
-        row = rows[i]
-        properties[row, k, 0] = axis_armature(armature[i * as_], joint_armature[i * jas])
-        properties[row, k, 1] = velocity_cap(axis_velocity_cap(cap[i * cs], joint_cap[i * jcs], newton_cap[i * ncs]), rotational)
-        properties[row, k, 2] = clamp_positive(static[i * ss])
-        properties[row, k, 3] = clamp_positive(dynamic[i * ds])
-        properties[row, k, 4] = gain(clamp_positive(viscous[i * vs]), rotational)
+    for i in range(lo, hi):
+        row = rows[at(i, 1)]
+        properties[row, k, 0] = axis_armature(armature[at(i, as_)], joint_armature[at(i, jas)])
+        properties[row, k, 1] = velocity_cap(axis_velocity_cap(cap[at(i, cs)], joint_cap[at(i, jcs)], newton_cap[at(i, ncs)]), rotational)
+        properties[row, k, 2] = clamp_positive(static[at(i, ss)])
+        properties[row, k, 3] = clamp_positive(dynamic[at(i, ds)])
+        properties[row, k, 4] = gain(clamp_positive(viscous[at(i, vs)]), rotational)
         properties_listed[row, k] = listed
 
 
-def fill_axes(block: JointBlock, rows: Array, reader: ColumnReader) -> None:
+def axis_passes(block: JointBlock, rows: Array, reader: ColumnReader) -> list[Pass]:
     """Axis properties of one archetype's rows; an instance that is not listed carries the joint-level seeds."""
     instances = RECORDS.get(block.type_name, {}).get("properties", ())
     if not instances:
-        return
+        return []
     joint_level = reader.lists("PhysxJointAPI")
     seeds = (
         *reader.float32("physxJoint:armature", joint_level),
         *reader.float32("physxJoint:maxJointVelocity", joint_level),
         *reader.float32("newton:velocityLimit", reader.lists("NewtonJointAPI")),
     )
+    records = []
     for k, instance in enumerate(instances):
         listed = reader.lists("PhysxJointAxisAPI", instance)
-        own = [c for n in _OWN for c in reader.float32(f"physxJointAxis:{instance}:{n}", listed)]
-        resolve_axis(
-            rows, k, instance in ROTATIONAL_INSTANCES, int(listed), *own, *seeds, block.properties, block.properties_listed
-        )  # fmt: skip
+        columns = (*(c for n in _OWN for c in reader.float32(f"physxJointAxis:{instance}:{n}", listed)), *seeds)
+        records.append(Record(k, constant(*columns), (instance in ROTATIONAL_INSTANCES, int(listed), *columns)))
+    return record_passes(rows, resolve_axis, records, (block.properties, block.properties_listed))

@@ -1,49 +1,69 @@
 """Bodies: what each prim is to a joint, and which body a relationship target resolves to (spec section 3).
 
-A path's parent always has a smaller id, so one ascending pass over the path dictionary resolves every path at once: no walk, no recursion,
-no cycle, whatever the depth.
+A path's body is found by walking up from it. In a dictionary deeper than `MOST_STEPS` one ascending pass resolves every path at once instead, since a
+path's parent always has a smaller id: no recursion, no cycle, and no work that grows with the square of the depth.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
-from consumer.jit import readonly, serial
+from consumer.jit import at, ranged, readonly, rule, serial
+from consumer.order import path_depth
+from consumer.passes import Pass, Runner, Work
 from consumer.rulesets import RuleSet
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import PathDictionary, Stage
 
+U64 = npt.NDArray[np.uint64]
 ROW, RIGID_BODY, ENABLED, KINEMATIC, COLLIDER, PROPERTY = 1, 2, 4, 8, 16, 32  # bits of `BodyTable.flags`
-_RIGID_BODY, _ENABLED, _COLLIDER, _PROPERTY = (np.uint8(v) for v in (RIGID_BODY, ENABLED, COLLIDER, PROPERTY))
-_NONE, _PASSED_OVER, _ROOT = np.uint32(0), np.uint32(0xFFFFFFFF), 1
+_RIGID_BODY, _ENABLED, _KINEMATIC, _COLLIDER, _PROPERTY, _NO = (np.uint8(v) for v in (RIGID_BODY, ENABLED, KINEMATIC, COLLIDER, PROPERTY, 0))
+_NONE, _PASSED_OVER, _ROOT = np.uint32(0), np.uint32(0xFFFFFFFF), np.uint32(1)
+MOST_STEPS = 128
 
 Ids = npt.ArrayLike
 
 
 @dataclass(frozen=True)
 class BodyTable:
-    """Facts about prims by path id; every array is indexed by path id and has shape (path_count,).
+    """Facts about prims by path id.
 
-    `flags` uint8: bits ROW (the prim has a row), RIGID_BODY, ENABLED (rigidBodyEnabled), KINEMATIC, COLLIDER, PROPERTY (a property path).
-    `body` uint32: path id of the body that a relationship target resolves to, 0 = none (spec 3.1).
+    `flags` uint8 (path_count,): bits ROW (the prim has a row), RIGID_BODY, ENABLED (rigidBodyEnabled), KINEMATIC, COLLIDER, PROPERTY (a property
+    path).
+    `skip_disabled`: the rule set looks for the next enabled body above a disabled one (switch disabled_body_target).
     """
 
     paths: PathDictionary
     flags: npt.NDArray[np.uint8]
-    body: npt.NDArray[np.uint32]
+    skip_disabled: bool
 
     @classmethod
-    def of(cls, stage: Stage, rules: RuleSet, diagnostics: Diagnostics | None = None) -> BodyTable:
-        """The table of a stage; a rule set that skips disabled bodies looks for the next enabled one above (switch disabled_body_target)."""
-        flags = _flags(stage, Diagnostics() if diagnostics is None else diagnostics)
-        body = np.zeros(flags.size, np.uint32)
-        outermost_collider = np.zeros(flags.size, np.uint32)
-        resolve_bodies(stage.paths.parents, readonly(flags), rules.disabled_body_target == "skip", body, outermost_collider)
-        return cls(stage.paths, readonly(flags), readonly(body))
+    def of(
+        cls, stage: Stage, rules: RuleSet, diagnostics: Diagnostics | None = None, runner: Runner | None = None, buffers: Buffers | None = None
+    ) -> BodyTable:
+        """The table of a stage. With `buffers` it is good until their next use."""
+        found = Diagnostics() if diagnostics is None else diagnostics
+        flags = _flags(stage, found, runner or Runner.of(None, None), buffers or Buffers())
+        return cls(stage.paths, readonly(flags), rules.disabled_body_target == "skip")
+
+    @cached_property
+    def deep(self) -> bool:
+        """Whether the dictionary is too deep to walk up from each path."""
+        return path_depth(self.paths) > MOST_STEPS
+
+    @cached_property
+    def body(self) -> npt.NDArray[np.uint32]:
+        """Path id of the body that each path resolves to as a relationship target, 0 = none, shape (path_count,), uint32 (spec 3.1)."""
+        body = np.zeros(self.flags.size, np.uint32)
+        outermost_collider = np.zeros(self.flags.size, np.uint32)
+        resolve_bodies(self.paths.parents, self.flags, self.skip_disabled, body, outermost_collider)
+        return readonly(body)
 
     def has(self, ids: Ids, bits: int) -> npt.NDArray[np.bool_]:
         """Whether the prims of these path ids (any shape) have all the given bits; False for id 0."""
@@ -80,23 +100,58 @@ class BodyTable:
         return np.flatnonzero(self.flags & _RIGID_BODY).astype(np.uint64)
 
 
-def _flags(stage: Stage, diagnostics: Diagnostics) -> npt.NDArray[np.uint8]:
-    flags = np.zeros(stage.paths.path_count, np.uint8)
+def _flags(stage: Stage, diagnostics: Diagnostics, runner: Runner, buffers: Buffers) -> npt.NDArray[np.uint8]:
+    flags = buffers.cleared("bodies.flags", (stage.paths.path_count,), np.uint8)
+    work = []
     for archetype in stage.archetypes:
         reader = ColumnReader(archetype, diagnostics)
         rigid, collider = reader.lists("PhysicsRigidBodyAPI"), reader.lists("PhysicsCollisionAPI")
         value = np.uint8(ROW | RIGID_BODY * rigid | COLLIDER * collider)
-        if not rigid:
-            flags[archetype.path_ids] = value
-            continue
-        enabled, _ = reader.boolean("physics:rigidBodyEnabled")
-        kinematic, _ = reader.boolean("physics:kinematicEnabled")
-        row = np.where(enabled != 0, np.uint8(ENABLED), np.uint8(0)) | np.where(kinematic != 0, np.uint8(KINEMATIC), np.uint8(0))
-        flags[archetype.path_ids] = value | row.astype(np.uint8)
-    is_property = np.fromiter((t.startswith(".") for t in stage.paths.token_strings()), np.bool_, stage.paths.token_count)
-    if is_property.any():
+        enabled, kinematic = (
+            reader.boolean("physics:rigidBodyEnabled", rigid, None if rigid else False),
+            reader.boolean("physics:kinematicEnabled", rigid, None if rigid else False),
+        )
+        args = (readonly(archetype.path_ids), value, *enabled, *kinematic, flags)
+        work.append(Work(len(archetype), [Pass(flag_rows, args)]))
+    runner.run(work)
+    if stage.paths.property_tokens:
+        is_property = np.zeros(stage.paths.token_count, np.bool_)
+        is_property[list(stage.paths.property_tokens)] = True
         flags[is_property[stage.paths.names]] |= np.uint8(PROPERTY)
     return flags
+
+
+@ranged
+def flag_rows(
+    lo: int, hi: int, ids: U64, value: int, enabled: npt.NDArray[np.uint8], es: int, kinematic: npt.NDArray[np.uint8], ks: int,
+    flags: npt.NDArray[np.uint8],
+) -> None:  # fmt: skip
+    """Bits of the rows of one archetype; `value` holds those that are the same for all."""
+    for i in range(lo, hi):
+        flags[ids[at(i, 1)]] = value | (_ENABLED if enabled[at(i, es)] else _NO) | (_KINEMATIC if kinematic[at(i, ks)] else _NO)
+
+
+@rule
+def nearest_body(path: int, parents: npt.NDArray[np.uint32], flags: npt.NDArray[np.uint8], skip_disabled: bool) -> np.uint32:
+    """The nearest rigid body at or above a path, else the outermost collider, else 0 (spec 3.1).
+
+    A property path resolves to nothing: observed, its prim is not looked at. The pseudo-root is never a body. A rule set that passes over disabled
+    bodies passes over their colliders too.
+    """
+    outer = _NONE
+    here = np.uint32(path)
+    while here > _ROOT:
+        f = flags[here]
+        if f & _PROPERTY:
+            break
+        if f & _RIGID_BODY:
+            if not skip_disabled or f & _ENABLED:
+                return here
+            outer = _NONE
+        elif f & _COLLIDER:
+            outer = here
+        here = parents[here]
+    return outer
 
 
 @serial

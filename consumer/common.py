@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from consumer.blocks import JointBlock
 from consumer.columns import ColumnReader
-from consumer.jit import kernel, rule
+from consumer.jit import at, ranged, readonly, rule
+from consumer.passes import Pass
 from consumer.units import clamp_positive
 from ovsim.contract.joints import PRISMATIC, REVOLUTE, SPHERICAL
 
@@ -28,32 +28,33 @@ def axis_code(token: int, y_token: int, z_token: int) -> int:
     return 2 if token == z_token else 0
 
 
-@kernel
+@ranged
 def resolve_common(
-    rows: Array, path: Array, enabled: Array, es: int, collision: Array, cs: int, excluded: Array, xs: int, residual: int, force: Array,
+    lo: int, hi: int, rows: Array,
+    path: Array, enabled: Array, es: int, collision: Array, cs: int, excluded: Array, xs: int, residual: int, force: Array,
     fs: int, torque: Array, ts: int, friction: Array, js: int, axis: Array, axs: int, y_token: int, z_token: int, path_out: Array,
     enabled_out: Array, collision_out: Array, excluded_out: Array, residual_out: Array, break_out: Array, friction_out: Array, axis_out: Array,
 ) -> None:  # fmt: skip
     """Break limits pass as they are, negative and infinite ones too; friction is clamped to [0, FLT_MAX]."""
-    for i in prange(rows.size):
-        row = rows[i]
-        path_out[row] = path[i]
-        enabled_out[row] = enabled[i * es] != 0
-        collision_out[row] = collision[i * cs] != 0
-        excluded_out[row] = excluded[i * xs] != 0
+    for i in range(lo, hi):
+        row = rows[at(i, 1)]
+        path_out[row] = path[at(i, 1)]
+        enabled_out[row] = enabled[at(i, es)] != 0
+        collision_out[row] = collision[at(i, cs)] != 0
+        excluded_out[row] = excluded[at(i, xs)] != 0
         residual_out[row] = residual
-        break_out[row, 0] = force[i * fs]
-        break_out[row, 1] = torque[i * ts]
-        friction_out[row] = clamp_positive(friction[i * js])
-        axis_out[row] = axis_code(axis[i * axs], y_token, z_token)
+        break_out[row, 0] = force[at(i, fs)]
+        break_out[row, 1] = torque[at(i, ts)]
+        friction_out[row] = clamp_positive(friction[at(i, js)])
+        axis_out[row] = axis_code(axis[at(i, axs)], y_token, z_token)
 
 
-def fill_common(block: JointBlock, rows: Array, reader: ColumnReader) -> None:
+def common_passes(block: JointBlock, rows: Array, reader: ColumnReader) -> list[Pass]:
     """The common fields of one archetype's rows."""
     paths = reader.archetype.paths
-    resolve_common(
+    args = (
         rows,
-        reader.archetype.path_ids,
+        readonly(reader.archetype.path_ids),
         *reader.boolean("physics:jointEnabled"),
         *reader.boolean("physics:collisionEnabled"),
         *reader.boolean("physics:excludeFromArticulation"),
@@ -73,3 +74,4 @@ def fill_common(block: JointBlock, rows: Array, reader: ColumnReader) -> None:
         block.friction,
         block.axis,
     )
+    return [Pass(resolve_common, args)]

@@ -7,43 +7,42 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from consumer.blocks import JointBlock
 from consumer.columns import ColumnReader
-from consumer.jit import kernel, serial
+from consumer.jit import ranged, serial
+from consumer.passes import Pass
 from ovsim.contract.joints import GEAR, RACK
 
 Array = npt.NDArray[Any]
+_NONE = np.uint64(0)
 COUPLED: dict[str, tuple[str, str, str]] = {
     GEAR: ("physics:hinge0", "physics:hinge1", "physics:gearRatio"),
     RACK: ("physics:hinge", "physics:prismatic", "physics:ratio"),
 }
 
 
-@kernel
+@ranged
 def resolve_coupling(
-    rows: Array, offsets0: Array, targets0: Array, ts0: int, offsets1: Array, targets1: Array, ts1: int, ratio: Array, rs: int,
+    lo: int, hi: int, rows: Array, offsets0: Array, targets0: Array, ts0: int, offsets1: Array, targets1: Array, ts1: int, ratio: Array, rs: int,
     coupled: Array, ratio_out: Array,
 ) -> None:  # fmt: skip
     """First target of either relationship, 0 = none; the ratio as authored."""
-    for i in prange(rows.size):
+    for i in range(lo, hi):
         row = rows[i]
         a, b = offsets0[i * ts0], offsets1[i * ts1]
-        if offsets0[i * ts0 + 1] > a:
-            coupled[row, 0] = targets0[a]
-        if offsets1[i * ts1 + 1] > b:
-            coupled[row, 1] = targets1[b]
+        coupled[row, 0] = targets0[a] if offsets0[i * ts0 + 1] > a else _NONE
+        coupled[row, 1] = targets1[b] if offsets1[i * ts1 + 1] > b else _NONE
         ratio_out[row] = ratio[i * rs]
 
 
-def fill_couplings(block: JointBlock, rows: Array, reader: ColumnReader) -> None:
+def coupling_passes(block: JointBlock, rows: Array, reader: ColumnReader) -> list[Pass]:
     """Coupled joints and ratio of one archetype's rows."""
-    if block.type_name in COUPLED:
-        first, second, ratio = COUPLED[block.type_name]
-        resolve_coupling(
-            rows, *reader.targets(first), *reader.targets(second), *reader.float32(ratio), block.coupled, block.ratio
-        )  # fmt: skip
+    if block.type_name not in COUPLED:
+        return []
+    first, second, ratio = COUPLED[block.type_name]
+    columns = (*reader.targets(first), *reader.targets(second), *reader.float32(ratio))
+    return [Pass(resolve_coupling, (rows, *columns, block.coupled, block.ratio))]
 
 
 def derive_bodies(blocks: Sequence[JointBlock], path_count: int) -> None:

@@ -77,23 +77,38 @@ def inverse(m: Mat3) -> tuple[bool, Mat3]:
 
 
 @rule
+def products(m: Mat3) -> tuple[float, float, float, float, float, float]:
+    """Dot products of the rows: 00, 11, 22, 01, 02, 12."""
+    return (
+        m[0] * m[0] + m[1] * m[1] + m[2] * m[2],
+        m[3] * m[3] + m[4] * m[4] + m[5] * m[5],
+        m[6] * m[6] + m[7] * m[7] + m[8] * m[8],
+        m[0] * m[3] + m[1] * m[4] + m[2] * m[5],
+        m[0] * m[6] + m[1] * m[7] + m[2] * m[8],
+        m[3] * m[6] + m[4] * m[7] + m[5] * m[8],
+    )
+
+
+@rule
+def square(c00: float, c11: float, c22: float, c01: float, c02: float, c12: float) -> bool:
+    """Whether rows with these products stand square on each other: no shear. Squares are compared, so that nothing needs a root."""
+    e = _NO_SHEAR * _NO_SHEAR
+    return (c01 * c01 <= e * c00 * c11) & (c02 * c02 <= e * c00 * c22) & (c12 * c12 <= e * c11 * c22)
+
+
+@rule
 def decompose(m: Mat3) -> tuple[Vec3, Mat3]:
     """(scale, rotation). All three scales carry the sign of the determinant; a squared scale below SCALE_EPS becomes the scale SCALE_EPS."""
     sign = -1.0 if determinant(m) < 0.0 else 1.0
-    c00 = m[0] * m[0] + m[1] * m[1] + m[2] * m[2]
-    c11 = m[3] * m[3] + m[4] * m[4] + m[5] * m[5]
-    c22 = m[6] * m[6] + m[7] * m[7] + m[8] * m[8]
-    c01 = m[0] * m[3] + m[1] * m[4] + m[2] * m[5]
-    c02 = m[0] * m[6] + m[1] * m[7] + m[2] * m[8]
-    c12 = m[3] * m[6] + m[4] * m[7] + m[5] * m[8]
-    if abs(c01) <= _NO_SHEAR * np.sqrt(c00 * c11) and abs(c02) <= _NO_SHEAR * np.sqrt(c00 * c22) and abs(c12) <= _NO_SHEAR * np.sqrt(c11 * c22):
-        x, y, z = _axis_scale(c00, sign), _axis_scale(c11, sign), _axis_scale(c22, sign)
+    c00, c11, c22, c01, c02, c12 = products(m)
+    if square(c00, c11, c22, c01, c02, c12):
+        x, y, z = axis_scale(c00, sign), axis_scale(c11, sign), axis_scale(c22, sign)
         return (x, y, z), (m[0] / x, m[1] / x, m[2] / x, m[3] / y, m[4] / y, m[5] / y, m[6] / z, m[7] / z, m[8] / z)
     return _decompose_sheared(m, sign, c00, c11, c22, c01, c02, c12)
 
 
 @rule
-def _axis_scale(squared: float, sign: float) -> float:
+def axis_scale(squared: float, sign: float) -> float:
     return sign * (SCALE_EPS if squared < SCALE_EPS else np.sqrt(squared))
 
 
@@ -115,7 +130,7 @@ def _decompose_sheared(m: Mat3, sign: float, c00: float, c11: float, c22: float,
             for q in range(p + 1, 3):
                 if abs(c[p, q]) > threshold:
                     _rotate(c, v, p, q)
-    x, y, z = _axis_scale(c[0, 0], sign), _axis_scale(c[1, 1], sign), _axis_scale(c[2, 2], sign)
+    x, y, z = axis_scale(c[0, 0], sign), axis_scale(c[1, 1], sign), axis_scale(c[2, 2], sign)
     # P^-1 = sum of v_k v_k^T / s_k over the eigenvectors (columns of v)
     i00 = v[0, 0] * v[0, 0] / x + v[0, 1] * v[0, 1] / y + v[0, 2] * v[0, 2] / z
     i11 = v[1, 0] * v[1, 0] / x + v[1, 1] * v[1, 1] / y + v[1, 2] * v[1, 2] / z

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.constants import FLT_MAX
-from consumer.jit import kernel, rule
+from consumer.jit import at, ranged, rule
+from consumer.passes import Pass, Record, constant, record_passes
 from consumer.units import angle, clamp_positive, gain, velocity_cap
 from ovsim import contract
 from ovsim.contract.joints import ROTATIONAL_INSTANCES
@@ -27,39 +27,41 @@ def force_limit(value: np.float32) -> np.float32:
     return value if np.isfinite(value) else FLT_MAX
 
 
-@kernel
+@ranged
 def resolve_drive(
-    rows: Array, k: int, rotational: bool, listed: int, envelope: int, kind: Array, ks: int, acceleration_token: int, position: Array, ps: int,
+    lo: int, hi: int, rows: Array,
+    k: int, rotational: bool, listed: int, envelope: int, kind: Array, ks: int, acceleration_token: int, position: Array, ps: int,
     velocity: Array, vs: int, stiffness: Array, ss: int, damping: Array, ds: int, force: Array, fs: int, cap: Array, cs: int,
     resistance: Array, rs: int, gradient: Array, gs: int, drive: Array, drive_listed: Array, drive_acceleration: Array, drive_envelope: Array,
 ) -> None:  # fmt: skip
     """Record `k` of every row. Gains and targets are not clamped, envelope values are clamped to [0, FLT_MAX]."""
-    for i in prange(rows.size):
-        row = rows[i]
-        drive[row, k, 0] = angle(position[i * ps], rotational)
-        drive[row, k, 1] = angle(velocity[i * vs], rotational)
-        drive[row, k, 2] = gain(stiffness[i * ss], rotational)
-        drive[row, k, 3] = gain(damping[i * ds], rotational)
-        drive[row, k, 4] = force_limit(force[i * fs])
-        drive[row, k, 5] = velocity_cap(clamp_positive(cap[i * cs]), rotational)
-        drive[row, k, 6] = gain(clamp_positive(resistance[i * rs]), rotational)
-        drive[row, k, 7] = angle(clamp_positive(gradient[i * gs]), rotational)
+    for i in range(lo, hi):
+        row = rows[at(i, 1)]
+        drive[row, k, 0] = angle(position[at(i, ps)], rotational)
+        drive[row, k, 1] = angle(velocity[at(i, vs)], rotational)
+        drive[row, k, 2] = gain(stiffness[at(i, ss)], rotational)
+        drive[row, k, 3] = gain(damping[at(i, ds)], rotational)
+        drive[row, k, 4] = force_limit(force[at(i, fs)])
+        drive[row, k, 5] = velocity_cap(clamp_positive(cap[at(i, cs)]), rotational)
+        drive[row, k, 6] = gain(clamp_positive(resistance[at(i, rs)]), rotational)
+        drive[row, k, 7] = angle(clamp_positive(gradient[at(i, gs)]), rotational)
         drive_listed[row, k] = listed
-        drive_acceleration[row, k] = acceleration_token != 0 and kind[i * ks] == acceleration_token
+        drive_acceleration[row, k] = acceleration_token != 0 and kind[at(i, ks)] == acceleration_token
         drive_envelope[row, k] = envelope
 
 
-def fill_drives(block: JointBlock, rows: Array, reader: ColumnReader) -> None:
+def drive_passes(block: JointBlock, rows: Array, reader: ColumnReader) -> list[Pass]:
     """Drive records of one archetype's rows; an instance that is not listed gets the parser defaults."""
     acceleration = np.uint64(reader.archetype.paths.find_token("acceleration"))
     with_envelope = contract.load().instances("PhysxDrivePerformanceEnvelopeAPI", block.type_name)
+    records = []
     for k, instance in enumerate(RECORDS.get(block.type_name, {}).get("drive", ())):
         listed = reader.lists("PhysicsDriveAPI", instance)
         envelope = listed and instance in with_envelope and reader.lists("PhysxDrivePerformanceEnvelopeAPI", instance)
         values = [c for n in _DRIVE for c in reader.float32(f"drive:{instance}:physics:{n}", listed)]
         values += [c for n in _ENVELOPE for c in reader.float32(f"physxDrivePerformanceEnvelope:{instance}:{n}", envelope)]
         kind = reader.token(f"drive:{instance}:physics:type", listed)
-        resolve_drive(
-            rows, k, instance in ROTATIONAL_INSTANCES, int(listed), int(envelope), *kind, acceleration, *values,
-            block.drive, block.drive_listed, block.drive_acceleration, block.drive_envelope,
-        )  # fmt: skip
+        args = (instance in ROTATIONAL_INSTANCES, int(listed), int(envelope), *kind, acceleration, *values)
+        records.append(Record(k, constant(*kind, *values), args))
+    outs = (block.drive, block.drive_listed, block.drive_acceleration, block.drive_envelope)
+    return record_passes(rows, resolve_drive, records, outs)

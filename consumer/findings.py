@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from consumer.blocks import Descriptors, JointBlock
-from consumer.bodies import ROW, BodyTable
-from consumer.jit import kernel
+from consumer.bodies import ROW
+from consumer.couplings import COUPLED
+from consumer.jit import rule
 
 Array = npt.NDArray[Any]
 MOST = 100  # rows of one code and joint type, before the summary row
+NO_MARKS, DISJOINT, SAME_BODY = np.uint8(0), np.uint8(1), np.uint8(32)  # bits of the first and the last finding
 _ROW, _HALF = np.uint8(ROW), np.float32(0.5)
 
 # bit: (code, column, message)
@@ -27,33 +29,33 @@ FINDINGS = (
 )
 
 
-@kernel
-def mark_findings(valid: Array, position: Array, orientation: Array, rel: Array, body: Array, flags: Array, marks: Array) -> None:
-    """Bit k of `marks` (n,) uint8: FINDINGS[k] holds for the row."""
-    for i in prange(valid.size):
-        m = 0 if valid[i] else 1
-        for k in range(2):
-            n2 = np.float32(0)
-            for lane in range(4):
-                n2 += orientation[i, k, lane] * orientation[i, k, lane]
-            finite = np.isfinite(position[i, k, 0]) and np.isfinite(position[i, k, 1]) and np.isfinite(position[i, k, 2])
-            if not n2 > _HALF or not finite:  # a unit quaternion, a zero one or NaN: nothing else comes out of normalisation
-                m |= 2 << k
-            if rel[i, k] != 0 and not flags[rel[i, k]] & _ROW:
-                m |= 8 << k
-        if body[i, 0] != 0 and body[i, 0] == body[i, 1]:
-            m |= 32
-        marks[i] = m
+@rule
+def side_marks(k: int, rel: np.uint64, flags: np.uint8, sane: bool) -> np.uint8:
+    """Bits of side `k` of a joint with target `rel`, the target's flags and a sane frame or not: bit b tells that FINDINGS[b] holds."""
+    m = NO_MARKS
+    if not sane:
+        m |= np.uint8(2 << k)
+    if rel != 0 and not flags & _ROW:
+        m |= np.uint8(8 << k)
+    return m
 
 
-def tell_findings(descriptors: Descriptors, bodies: BodyTable) -> None:
-    """Append diagnostics of the kinds in `FINDINGS`."""
-    for block in descriptors.blocks:
-        marks = np.empty(len(block), np.uint8)
-        mark_findings(block.valid_frames, block.position, block.orientation, block.rel, block.body, bodies.flags, marks)
-        if marks.any():
+@rule
+def sane_frame(px: float, py: float, pz: float, x: np.float32, y: np.float32, z: np.float32, w: np.float32) -> bool:
+    """Finite position, and a unit quaternion: nothing but a zero one or NaN comes out of normalisation else."""
+    return np.isfinite(px) & np.isfinite(py) & np.isfinite(pz) & (x * x + y * y + z * z + w * w > _HALF)
+
+
+def tell_findings(descriptors: Descriptors, marks: Sequence[Array]) -> None:
+    """Append diagnostics of the kinds in `FINDINGS`; `marks` are those of every block's rows, (n,) uint8."""
+    for block, mark in zip(descriptors.blocks, marks):
+        found = mark
+        if block.type_name in COUPLED:  # their bodies may have come from the joints they couple
+            same = (block.body[:, 0] != 0) & (block.body[:, 0] == block.body[:, 1])
+            found = np.where(same, found | SAME_BODY, found & ~SAME_BODY)
+        if found.any():
             for bit, finding in enumerate(FINDINGS):
-                _tell(descriptors, block, np.flatnonzero(marks & np.uint8(1 << bit)), *finding)
+                _tell(descriptors, block, np.flatnonzero(found & np.uint8(1 << bit)), *finding)
 
 
 def _tell(descriptors: Descriptors, block: JointBlock, rows: Array, code: str, column: str, message: str) -> None:

@@ -6,16 +6,32 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from consumer.blocks import JointBlock
-from consumer.bodies import BodyTable
+from consumer.bodies import ENABLED, RIGID_BODY, BodyTable, nearest_body
 from consumer.columns import ColumnReader
 from consumer.constants import FRAME_TOLERANCE, ZERO
-from consumer.decompose import Mat3, Quat, Vec3, compose, decompose, inverse, multiply, quaternion, rotation, transform
-from consumer.jit import kernel, rule
+from consumer.decompose import (
+    Mat3,
+    Quat,
+    Vec3,
+    axis_scale,
+    compose,
+    decompose,
+    determinant,
+    inverse,
+    multiply,
+    products,
+    quaternion,
+    rotation,
+    square,
+    transform,
+)
+from consumer.findings import DISJOINT, NO_MARKS, SAME_BODY, sane_frame, side_marks
+from consumer.jit import at, ranged, readonly, rule, serial
+from consumer.passes import Pass
 from consumer.rulesets import RuleSet
-from consumer.transforms import Transforms
+from consumer.transforms import Affine, Transforms, world_block, world_matrix
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 
 F32 = npt.NDArray[np.float32]
@@ -24,6 +40,12 @@ U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
+LANE = 264  # its room in memory: not a power of two, so that lanes do not fall on the same cache lines
+SURELY_CLOSE = 2.0 * FRAME_TOLERANCE**2
+BLOCK = 256  # rows whose lanes are worked on together: they stay in the first two caches
+SURE = np.uint8(RIGID_BODY | ENABLED)  # a target with these bits is its own body under every rule set
+_NO_PATH, _NEXT = np.uint64(0), np.uint64(1)
+_WALK = readonly(np.empty(0, np.uint32))  # no table of bodies: walk up from each target
 
 # what the disjoint-frame check compares, by rule set switch and joint type (spec 4.7; "observed" measured on 0.6.3)
 UNCHECKED, POSITION, POSITION_ROTATION, OFF_AXIS, OFF_AXIS_ROTATION = range(5)
@@ -47,61 +69,28 @@ def normalise(x: np.float32, y: np.float32, z: np.float32, w: np.float32) -> tup
 
 
 @rule
-def basis(world: F64, slot: int) -> Mat3:
-    """The upper 3x3 of a world matrix."""
-    return (
-        world[slot, 0, 0],
-        world[slot, 0, 1],
-        world[slot, 0, 2],
-        world[slot, 1, 0],
-        world[slot, 1, 1],
-        world[slot, 1, 2],
-        world[slot, 2, 0],
-        world[slot, 2, 1],
-        world[slot, 2, 2],
-    )
-
-
-@rule
-def origin(world: F64, slot: int) -> Vec3:
-    """The translation of a world matrix."""
-    return world[slot, 3, 0], world[slot, 3, 1], world[slot, 3, 2]
-
-
-@rule
-def reanchor(t: Vec3, q: Quat, world: F64, rel: int, body: int) -> tuple[Vec3, Quat]:
-    """The frame (t, q) of target slot `rel`, as a frame of body slot `body` (0 = world) before the body scale is baked in (spec 4.3).
+def reanchor(t: Vec3, q: Quat, target: Affine, lies: bool, body: Affine) -> tuple[Vec3, Quat]:
+    """The frame (t, q) of a target, as a frame of a body (of the world unless the body `lies` anywhere) before its scale is baked in (spec 4.3).
 
     A body matrix that cannot be inverted counts as the identity, and a frame that holds an infinity or NaN becomes the identity (observed).
     """
     # target relative to body first: a large world offset that both share cancels before the frame comes in
-    between = basis(world, rel)
-    offset = origin(world, rel)
-    if body != 0:
-        regular, back = inverse(basis(world, body))
+    between, offset = target
+    if lies:
+        regular, back = inverse(body[0])
         if regular:
-            home = origin(world, body)
+            home = body[1]
             between = multiply(between, back)
             offset = transform((offset[0] - home[0], offset[1] - home[1], offset[2] - home[2]), back)
-    at = transform(t, between)
-    turned = multiply(rotation(q), between)
-    total = at[0] + at[1] + at[2]
-    for lane in turned:
+    to = transform(t, between)
+    moved = multiply(rotation(q), between)
+    total = to[0] + to[1] + to[2]
+    for lane in moved:
         total += lane
     if not np.isfinite(total):
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
-    _, pure = decompose(turned)
-    return (at[0] + offset[0], at[1] + offset[1], at[2] + offset[2]), quaternion(pure)
-
-
-@rule
-def world_frame(t: Vec3, q: Quat, world: F64, body: int, scale: Vec3, turn: Mat3) -> tuple[Vec3, Quat]:
-    """A resolved frame in the world: body scale divided out, body matrix applied; slot 0 leaves it as it is (spec 4.7)."""
-    if body == 0:
-        return t, q
-    at = transform((t[0] / scale[0], t[1] / scale[1], t[2] / scale[2]), basis(world, body))
-    home = origin(world, body)
-    return (at[0] + home[0], at[1] + home[1], at[2] + home[2]), compose(quaternion(turn), q)
+    _, pure = decompose(moved)
+    return (to[0] + offset[0], to[1] + offset[1], to[2] + offset[2]), quaternion(pure)
 
 
 @rule
@@ -128,91 +117,231 @@ def close_rotation(a: Quat, b: Quat) -> bool:
     return np.sqrt(x * x + y * y + z * z) <= FRAME_TOLERANCE and abs(w) <= FRAME_TOLERANCE
 
 
-@rule
-def frames_agree(check: int, axis: int, p0: Vec3, q0: Quat, p1: Vec3, q1: Quat) -> bool:
-    """The disjoint-frame check of one joint (spec 4.7)."""
-    if check == UNCHECKED:
-        return True
-    if check == POSITION:
-        return close(p0, p1)
-    if check == POSITION_ROTATION:
-        return close(p0, p1) and close_rotation(q0, q1)
-    if check == OFF_AXIS:
-        return close_off_axis(p0, p1, axis)
-    return close_off_axis(p0, p1, axis) and close_rotation(q0, q1)
+@serial
+def find_targets(
+    first: int, n: int, offsets: I64, targets: U64, ts: int, body_of: U32, skip_disabled: bool, parents: U32, flags: U8, rel: U64, body: U32
+) -> int:
+    """First target of rows `first` to `first + n`, and the body it resolves to, 0 for none; returns how many targets are not the body itself."""
+    others = 0
+    for j in range(n):
+        i = at(first + j, ts)
+        start, end = offsets[i], offsets[i + _NEXT]
+        target = targets[np.uint64(start)] if end > start else _NO_PATH
+        rel[j] = target
+        if body_of.size:
+            body[j] = body_of[target]
+        elif flags[target] & SURE == SURE:
+            body[j] = target
+        else:
+            body[j] = nearest_body(target, parents, flags, skip_disabled)
+        others += 0 if target == body[j] else 1
+    return others
+
+
+@serial
+def scale_places(n: int, world: F64, lies: U8, scale: F64) -> None:
+    """Scales (3, n) of the world matrices (12, n); one where a body has no matrix."""
+    sheared = 0
+    for j in range(n):
+        m = (world[0, j], world[1, j], world[2, j], world[3, j], world[4, j], world[5, j], world[6, j], world[7, j], world[8, j])
+        sign = -1.0 if determinant(m) < 0.0 else 1.0
+        c00, c11, c22, c01, c02, c12 = products(m)
+        scale[0, j], scale[1, j], scale[2, j] = axis_scale(c00, sign), axis_scale(c11, sign), axis_scale(c22, sign)
+        sheared += 0 if square(c00, c11, c22, c01, c02, c12) else 1
+    if sheared:
+        for j in range(n):
+            if lies[j]:
+                s, _ = decompose(basis(world, j))
+                scale[0, j], scale[1, j], scale[2, j] = s
 
 
 @rule
-def side(
-    i: int, row: int, k: int, offsets: I64, targets: U64, ts: int, pos: F32, ps: int, rot: F32, rs: int, body_of: U32, slot: U32, world: F64,
-    reanchor_unresolved: bool, checked: bool, rel_out: U64, body_out: U64, position: F32, orientation: F32,
-) -> tuple[Vec3, Quat]:  # fmt: skip
-    """Resolve side `k` of joint row `row` and write it; returns its frame in the world when `checked`."""
-    first = offsets[i * ts]
-    rel = np.uint64(0)
-    if offsets[i * ts + 1] > first:
-        rel = targets[first]
-    body = body_of[rel]
-    rel_out[row, k] = rel
-    body_out[row, k] = body
-    p, r = i * ps, i * rs
-    x, y, z, w = normalise(rot[r, 0], rot[r, 1], rot[r, 2], rot[r, 3])
-    q = (np.float64(x), np.float64(y), np.float64(z), np.float64(w))
-    t = (np.float64(pos[p, 0]), np.float64(pos[p, 1]), np.float64(pos[p, 2]))
-    scale, turn = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    at = slot[body]
-    if at != 0:
-        scale, turn = decompose(basis(world, at))
-    if rel != body and (body != 0 or reanchor_unresolved):
-        t, q = reanchor(t, q, world, slot[rel], at)
-    position[row, k, 0] = np.float32(t[0] * scale[0])
-    position[row, k, 1] = np.float32(t[1] * scale[1])
-    position[row, k, 2] = np.float32(t[2] * scale[2])
-    for lane in range(4):
-        orientation[row, k, lane] = np.float32(q[lane])
-    if not checked:
-        return t, q
-    t = (np.float64(position[row, k, 0]), np.float64(position[row, k, 1]), np.float64(position[row, k, 2]))
-    return world_frame(t, q, world, at, scale, turn)
+def basis(world: F64, j: int) -> Mat3:
+    """The upper 3x3 of matrix j."""
+    return world[0, j], world[1, j], world[2, j], world[3, j], world[4, j], world[5, j], world[6, j], world[7, j], world[8, j]
 
 
-@kernel
-def resolve_frames(
-    rows: U32, offsets0: I64, targets0: U64, ts0: int, pos0: F32, ps0: int, rot0: F32, rs0: int,
-    offsets1: I64, targets1: U64, ts1: int, pos1: F32, ps1: int, rot1: F32, rs1: int,
-    body_of: U32, slot: U32, world: F64, reanchor_unresolved: bool, check: int, axis: U8,
-    rel_out: U64, body_out: U64, position: F32, orientation: F32, valid: U8,
+@serial
+def read_frames(first: int, n: int, pos: F32, ps: int, rot: F32, rs: int, t: F64, q: F32) -> None:
+    """Authored frames of rows `first` to `first + n`, lane by lane: positions (3, n), normalised orientations (4, n)."""
+    for j in range(n):
+        p, r = at(first + j, ps), at(first + j, rs)
+        for lane in range(3):
+            t[lane, j] = pos[p, lane]
+        for lane in range(4):
+            q[lane, j] = rot[r, lane]
+    for j in range(n):
+        q[0, j], q[1, j], q[2, j], q[3, j] = normalise(q[0, j], q[1, j], q[2, j], q[3, j])
+
+
+@serial
+def bake(n: int, scale: F64, t: F64) -> None:
+    """Body scale into positions (3, n), rounded to float32."""
+    for lane in range(3):
+        for j in range(n):
+            t[lane, j] = np.float64(np.float32(t[lane, j] * scale[lane, j]))
+
+
+@serial
+def world_positions(n: int, world: F64, scale: F64, t: F64, out: F64) -> None:
+    """Resolved positions in the world (3, n): body scale divided out, body matrix applied (spec 4.7)."""
+    for j in range(n):
+        to = transform((t[0, j] / scale[0, j], t[1, j] / scale[1, j], t[2, j] / scale[2, j]), basis(world, j))
+        out[0, j], out[1, j], out[2, j] = to[0] + world[9, j], to[1] + world[10, j], to[2] + world[11, j]
+
+
+@rule
+def world_rotation(world: F64, scale: F64, q: F32, j: int) -> Quat:
+    """A resolved orientation in the world (spec 4.7)."""
+    m, x, y, z = basis(world, j), scale[0, j], scale[1, j], scale[2, j]
+    if square(*products(m)):
+        turn = (m[0] / x, m[1] / x, m[2] / x, m[3] / y, m[4] / y, m[5] / y, m[6] / z, m[7] / z, m[8] / z)
+    else:
+        _, turn = decompose(m)
+    return compose(quaternion(turn), (np.float64(q[0, j]), np.float64(q[1, j]), np.float64(q[2, j]), np.float64(q[3, j])))
+
+
+@serial
+def reanchor_block(
+    n: int, rel: U64, body: U32, unresolved: bool, world: F64, lies: U8, t: F64, q: F32,
+    parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool,
 ) -> None:  # fmt: skip
-    """Both sides of every joint of one archetype; `rows` are the destination rows in the block."""
-    checked = check != UNCHECKED
-    for i in prange(rows.size):
-        row = rows[i]
-        p0, q0 = side(i, row, 0, offsets0, targets0, ts0, pos0, ps0, rot0, rs0, body_of, slot, world, reanchor_unresolved, checked,
-                      rel_out, body_out, position, orientation)  # fmt: skip
-        p1, q1 = side(i, row, 1, offsets1, targets1, ts1, pos1, ps1, rot1, rs1, body_of, slot, world, reanchor_unresolved, checked,
-                      rel_out, body_out, position, orientation)  # fmt: skip
-        valid[row] = frames_agree(check, axis[row], p0, q0, p1, q1)
+    """Re-anchor the frames whose target is not the body itself."""
+    for j in range(n):
+        if rel[j] != body[j] and (body[j] != 0 or unresolved):
+            _, target = world_matrix(rel[j], parents, flags, slot, table, ready, v0, v1, v2, f0, f1, f2)
+            here = (t[0, j], t[1, j], t[2, j])
+            turn = (np.float64(q[0, j]), np.float64(q[1, j]), np.float64(q[2, j]), np.float64(q[3, j]))
+            home = (world[9, j], world[10, j], world[11, j])
+            here, turn = reanchor(here, turn, target, lies[j] != 0, (basis(world, j), home))
+            t[0, j], t[1, j], t[2, j] = here
+            for lane in range(4):
+                q[lane, j] = np.float32(turn[lane])
 
 
-def fill_frames(block: JointBlock, rows: U32, reader: ColumnReader, bodies: BodyTable, transforms: Transforms, rules: RuleSet) -> None:
-    """Bodies, frames and the frame check of one archetype's rows; reads `block.axis`."""
+@serial
+def write_side(
+    first: int, n: int, k: int, rows: U32, rel: U64, body: U32, t: F64, q: F32, rel_out: U64, body_out: U64, position: F32, orientation: F32
+) -> None:
+    """Side `k` of rows `first` to `first + n`, into their destination rows."""
+    for j in range(n):
+        row = rows[at(first + j, 1)]
+        rel_out[row, k] = rel[j]
+        body_out[row, k] = body[j]
+        for lane in range(3):
+            position[row, k, lane] = np.float32(t[lane, j])
+        for lane in range(4):
+            orientation[row, k, lane] = q[lane, j]
+
+
+@serial
+def check_block(n: int, check: int, axis: U8, q: F32, met: F64, world: F64, scale: F64, agree: U8) -> None:
+    """The disjoint-frame check of n joints (spec 4.7)."""
+    if check == UNCHECKED:
+        for j in range(n):
+            agree[j] = 1
+        return
+    if check in (OFF_AXIS, OFF_AXIS_ROTATION):
+        for j in range(n):
+            agree[j] = close_off_axis((met[0, 0, j], met[0, 1, j], met[0, 2, j]), (met[1, 0, j], met[1, 1, j], met[1, 2, j]), axis[j])
+    else:
+        for j in range(n):
+            agree[j] = close((met[0, 0, j], met[0, 1, j], met[0, 2, j]), (met[1, 0, j], met[1, 1, j], met[1, 2, j]))
+    if check in (POSITION_ROTATION, OFF_AXIS_ROTATION):
+        apart = np.empty(BLOCK)
+        turned_apart(n, world, scale, q, apart)
+        for j in range(n):
+            if agree[j] and not apart[j] <= SURELY_CLOSE:
+                a, b = world_rotation(world[0], scale[0], q[0], j), world_rotation(world[1], scale[1], q[1], j)
+                agree[j] = close_rotation(a, b)
+
+
+@serial
+def turned_apart(n: int, world: F64, scale: F64, q: F32, apart: F64) -> None:
+    """Squared distance of the rotation matrices of both sides in the world, meaningful where the bodies have no shear.
+
+    For rotations that differ by a small angle it is twice the angle's square, while their quaternions differ by half the angle: below
+    `SURELY_CLOSE` every lane is well within the tolerance, so that only the rest needs quaternions.
+    """
+    for j in range(n):
+        a = turned(basis(world[0], j), scale[0, 0, j], scale[0, 1, j], scale[0, 2, j], q[0, 0, j], q[0, 1, j], q[0, 2, j], q[0, 3, j])
+        b = turned(basis(world[1], j), scale[1, 0, j], scale[1, 1, j], scale[1, 2, j], q[1, 0, j], q[1, 1, j], q[1, 2, j], q[1, 3, j])
+        d0, d1, d2 = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+        d3, d4, d5 = a[3] - b[3], a[4] - b[4], a[5] - b[5]
+        d6, d7, d8 = a[6] - b[6], a[7] - b[7], a[8] - b[8]
+        apart[j] = d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3 + d4 * d4 + d5 * d5 + d6 * d6 + d7 * d7 + d8 * d8
+
+
+@rule
+def turned(m: Mat3, sx: float, sy: float, sz: float, x: np.float32, y: np.float32, z: np.float32, w: np.float32) -> Mat3:
+    """Rotation of a frame in the world, as a matrix: scale divided out of the body matrix, the frame's rotation before it."""
+    ix, iy, iz = 1.0 / sx, 1.0 / sy, 1.0 / sz
+    pure = (m[0] * ix, m[1] * ix, m[2] * ix, m[3] * iy, m[4] * iy, m[5] * iy, m[6] * iz, m[7] * iz, m[8] * iz)
+    return multiply(rotation((np.float64(x), np.float64(y), np.float64(z), np.float64(w))), pure)
+
+
+@serial
+def write_marks(first: int, n: int, rows: U32, rel: U64, body: U32, t: F64, q: F32, agree: U8, flags: U8, valid: U8, marks: U8) -> None:
+    """The check's result and the marks of rows `first` to `first + n`, into their destination rows."""
+    for j in range(n):
+        row = rows[at(first + j, 1)]
+        valid[row] = agree[j]
+        m = NO_MARKS if agree[j] else DISJOINT
+        for k in range(2):
+            sane = sane_frame(t[k, 0, j], t[k, 1, j], t[k, 2, j], q[k, 0, j], q[k, 1, j], q[k, 2, j], q[k, 3, j])
+            m |= side_marks(k, rel[k, j], flags[rel[k, j]], sane)
+        if body[0, j] == body[1, j] and body[0, j] != 0:
+            m |= SAME_BODY
+        marks[row] = m
+
+
+@ranged
+def resolve_frames(
+    lo: int, hi: int, rows: U32, offsets0: I64, targets0: U64, ts0: int, pos0: F32, ps0: int, rot0: F32, rs0: int,
+    offsets1: I64, targets1: U64, ts1: int, pos1: F32, ps1: int, rot1: F32, rs1: int, body_of: U32, skip_disabled: bool,
+    parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool,
+    unresolved: bool, check: int, axis: U8, rel_out: U64, body_out: U64, position: F32, orientation: F32, valid: U8, marks: U8,
+) -> None:  # fmt: skip
+    """Both sides of every joint of one archetype, block by block and lane by lane; `rows` are the destination rows."""
+    rel, body, lies = np.empty((2, LANE), np.uint64), np.empty((2, LANE), np.uint32), np.empty((2, LANE), np.uint8)
+    world, scale = np.empty((2, 12, LANE)), np.empty((2, 3, LANE))
+    t, q, met = np.empty((2, 3, LANE)), np.empty((2, 4, LANE), np.float32), np.empty((2, 3, LANE))
+    code, below = np.empty(LANE, np.uint32), np.empty(LANE, np.uint32)
+    along, agree = np.empty(BLOCK, np.uint8), np.empty(BLOCK, np.uint8)
+    for first in range(lo, hi, BLOCK):
+        n = min(BLOCK, hi - first)
+        others0 = find_targets(first, n, offsets0, targets0, ts0, body_of, skip_disabled, parents, flags, rel[0], body[0])
+        others1 = find_targets(first, n, offsets1, targets1, ts1, body_of, skip_disabled, parents, flags, rel[1], body[1])
+        read_frames(first, n, pos0, ps0, rot0, rs0, t[0], q[0])
+        read_frames(first, n, pos1, ps1, rot1, rs1, t[1], q[1])
+        for k in range(2):
+            world_block(n, body[k], parents, flags, slot, table, ready, v0, v1, v2, f0, f1, f2, world[k], lies[k],
+                        code, below)  # fmt: skip
+            scale_places(n, world[k], lies[k], scale[k])
+            if others0 if k == 0 else others1:
+                reanchor_block(n, rel[k], body[k], unresolved, world[k], lies[k], t[k], q[k], parents, flags, slot, table, ready,
+                               v0, v1, v2, f0, f1, f2)  # fmt: skip
+            bake(n, scale[k], t[k])
+            write_side(first, n, k, rows, rel[k], body[k], t[k], q[k], rel_out, body_out, position, orientation)
+            if check != UNCHECKED:
+                world_positions(n, world[k], scale[k], t[k], met[k])
+        for j in range(n):
+            along[j] = axis[rows[at(first + j, 1)]]
+        check_block(n, check, along, q, met, world, scale, agree)
+        write_marks(first, n, rows, rel, body, t, q, agree, flags, valid, marks)
+
+
+def frame_passes(
+    block: JointBlock, rows: U32, reader: ColumnReader, bodies: BodyTable, transforms: Transforms, rules: RuleSet, marks: U8
+) -> list[Pass]:
+    """Bodies, frames, the frame check and the marks of one archetype's rows; reads `block.axis`."""
     args: list[Any] = []
     for k in "01":
         args += reader.targets(f"physics:body{k}")
         args += reader.float32(f"physics:localPos{k}")
         args += reader.float32(f"physics:localRot{k}")
-    resolve_frames(
-        rows,
-        *args,
-        bodies.body,
-        transforms.slot,
-        transforms.world,
-        rules.unresolved_target_frame == "reanchor",
-        CHECKS[rules.disjoint_frame_check].get(block.type_name, UNCHECKED),
-        block.axis,
-        block.rel,
-        block.body,
-        block.position,
-        block.orientation,
-        block.valid_frames,
-    )
+    outs = (block.axis, block.rel, block.body, block.position, block.orientation, block.valid_frames, marks)
+    check = CHECKS[rules.disjoint_frame_check].get(block.type_name, UNCHECKED)
+    body_of = bodies.body if bodies.deep else _WALK
+    unresolved = rules.unresolved_target_frame == "reanchor"
+    return [Pass(resolve_frames, (rows, *args, body_of, bodies.skip_disabled, *transforms.args, unresolved, check, *outs))]

@@ -52,6 +52,12 @@ def rule(function: F) -> F:
     return cast(F, _cached(numba.njit(cache=True, error_model="numpy", nogil=True)(function)))
 
 
+@rule
+def at(i: int, step: int) -> np.uint64:
+    """Index of row i in a column with this step. Unsigned, so that no negative index has to be looked out for; both numbers are never negative."""
+    return np.uint64(i * step)
+
+
 def kernel(function: Callable[..., None]) -> Callable[..., None]:
     """A pass over whole columns, parallel over rows with `numba.prange`; results never depend on the thread count."""
     return cast("Callable[..., None]", _cached(numba.njit(cache=True, error_model="numpy", nogil=True, parallel=True)(function)))
@@ -59,6 +65,11 @@ def kernel(function: Callable[..., None]) -> Callable[..., None]:
 
 def serial(function: F) -> F:
     """A pass that is sequential by nature (graph walks, scans)."""
+    return cast(F, _cached(numba.njit(cache=True, error_model="numpy", nogil=True)(function)))
+
+
+def ranged(function: F) -> F:
+    """A pass over the rows `lo` to `hi`, its first two arguments, that writes those rows only; several run at once (see `consumer.passes`)."""
     return cast(F, _cached(numba.njit(cache=True, error_model="numpy", nogil=True)(function)))
 
 

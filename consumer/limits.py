@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.constants import SENTINEL, ZERO
-from consumer.jit import kernel, rule
+from consumer.jit import at, ranged, rule
+from consumer.passes import Pass, Record, constant, record_passes
 from consumer.units import angle, clamp_positive
 from ovsim.contract.joints import D6, DISTANCE, PRISMATIC, REVOLUTE, ROTATIONAL_INSTANCES, SPHERICAL
 
@@ -58,36 +58,37 @@ def enabled_bits(how: int, low: np.float32, high: np.float32) -> int:
     return span_enabled(low, high)
 
 
-@kernel
+@ranged
 def resolve_limit(
-    rows: Array, k: int, how: int, rotational: bool, listed: int, low: Array, ls: int, high: Array, hs: int, restitution: Array, rs: int,
+    lo: int, hi: int, rows: Array,
+    k: int, how: int, rotational: bool, listed: int, low: Array, ls: int, high: Array, hs: int, restitution: Array, rs: int,
     bounce: Array, bs: int, stiffness: Array, ss: int, damping: Array, ds: int, limit: Array, limit_listed: Array, limit_enabled: Array,
 ) -> None:  # fmt: skip
     """Record `k` of every row: bounds in radians or length, four tuning values clamped to [0, FLT_MAX] and not converted."""
-    for i in prange(rows.size):
-        row = rows[i]
-        lo, hi = low[i * ls], high[i * hs]
-        limit[row, k, 0] = angle(lo, rotational)
-        limit[row, k, 1] = angle(hi, rotational)
-        limit[row, k, 2] = clamp_positive(restitution[i * rs])
-        limit[row, k, 3] = clamp_positive(bounce[i * bs])
-        limit[row, k, 4] = clamp_positive(stiffness[i * ss])
-        limit[row, k, 5] = clamp_positive(damping[i * ds])
+    for i in range(lo, hi):
+        row = rows[at(i, 1)]
+        lower, upper = low[at(i, ls)], high[at(i, hs)]
+        limit[row, k, 0] = angle(lower, rotational)
+        limit[row, k, 1] = angle(upper, rotational)
+        limit[row, k, 2] = clamp_positive(restitution[at(i, rs)])
+        limit[row, k, 3] = clamp_positive(bounce[at(i, bs)])
+        limit[row, k, 4] = clamp_positive(stiffness[at(i, ss)])
+        limit[row, k, 5] = clamp_positive(damping[at(i, ds)])
         limit_listed[row, k] = listed
-        limit_enabled[row, k] = enabled_bits(how, lo, hi)
+        limit_enabled[row, k] = enabled_bits(how, lower, upper)
 
 
-def fill_limits(block: JointBlock, rows: Array, reader: ColumnReader) -> None:
-    """Limit records of one archetype's rows; a D6 instance that is not listed stays zero, as the block was made."""
+def limit_passes(block: JointBlock, rows: Array, reader: ColumnReader) -> list[Pass]:
+    """Limit records of one archetype's rows; a D6 instance that is not listed is zero."""
     if block.type_name not in BOUNDS:
-        return
+        return []
     low, high, how = BOUNDS[block.type_name]
+    records = []
     for k, instance in enumerate(RECORDS[block.type_name]["limit"]):
         if block.type_name == D6 and not reader.lists("PhysicsLimitAPI", instance):
             continue
         tuned = reader.lists("PhysxLimitAPI", instance)
-        tuning = [c for name in _TUNING for c in reader.float32(f"physxLimit:{instance}:{name}", tuned)]
-        bounds = (*reader.float32(low.format(instance)), *reader.float32(high.format(instance)))
-        resolve_limit(
-            rows, k, how, instance in _ROTATIONAL, 1, *bounds, *tuning, block.limit, block.limit_listed, block.limit_enabled
-        )  # fmt: skip
+        columns = [*reader.float32(low.format(instance)), *reader.float32(high.format(instance))]
+        columns += [c for name in _TUNING for c in reader.float32(f"physxLimit:{instance}:{name}", tuned)]
+        records.append(Record(k, constant(*columns), (how, instance in _ROTATIONAL, 1, *columns)))
+    return record_passes(rows, resolve_limit, records, (block.limit, block.limit_listed, block.limit_enabled))

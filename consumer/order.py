@@ -4,26 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from consumer.jit import readonly, serial
+from consumer.buffers import Buffers
+from consumer.jit import at, ranged, readonly, rule, serial
+from consumer.passes import Runner
 from ovsim.contract.joints import JOINT_TYPES
 from ovsim.errors import PathError
 from ovsim.stage import ROOT, Archetype, PathDictionary, Stage
 
-U16 = npt.NDArray[np.uint16]
 U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
+WORD = 64  # ranks in a word of bits
+_U1, _U2, _U4, _U6, _LOW, _TOP = (np.uint64(v) for v in (1, 2, 4, 6, WORD - 1, WORD - 8))
+_PAIRS, _FOURS, _EIGHTS, _SUM = (np.uint64(v * 0x0101010101010101) for v in (0x55, 0x33, 0x0F, 0x01))
 _FIRST_NAME_BYTE = 0x30  # "0": above both separators "/" and "."
+
+
+_known: WeakKeyDictionary[PathDictionary, U32] = WeakKeyDictionary()
+_depths: WeakKeyDictionary[PathDictionary, tuple[int, int]] = WeakKeyDictionary()
 
 
 def path_ranks(paths: PathDictionary) -> U32:
     """Rank of every path id in the byte order of the full path strings, shape (path_count,), uint32; 0 for id 0.
 
-    A subtree is contiguous in that order as long as no name holds a byte below "0", as USD names never do: then siblings go by their names,
+    A dictionary only grows, so its ranks are kept with it until it does.
+    """
+    kept = _known.get(paths)
+    if kept is None or kept.size != paths.path_count:
+        kept = _known[paths] = _rank(paths)
+    return kept
+
+
+def path_depth(paths: PathDictionary) -> int:
+    """How many names the deepest path has; kept with the dictionary like its ranks."""
+    kept = _depths.get(paths)
+    if kept is None or kept[0] != paths.path_count:
+        kept = _depths[paths] = (paths.path_count, int(deepest(paths.parents, np.zeros(paths.path_count, np.uint32))))
+    return kept[1]
+
+
+@serial
+def deepest(parents: U32, depth: U32) -> int:
+    """Largest depth; fills `depth` (zeros) by path id."""
+    most = np.uint32(0)
+    for p in range(ROOT + 1, parents.size):
+        depth[p] = depth[parents[p]] + np.uint32(1)
+        most = max(most, depth[p])
+    return most
+
+
+def _rank(paths: PathDictionary) -> U32:
+    """A subtree is contiguous in that order as long as no name holds a byte below "0", as USD names never do: then siblings go by their names,
     properties before prims because "." sorts before "/". Otherwise the strings themselves are sorted.
     """
     ranks = np.zeros(paths.path_count, np.uint32)
@@ -94,30 +131,69 @@ def joint_types(custom_types: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*JOINT_TYPES, *custom_types)))
 
 
-def place_joints(stage: Stage, types: Sequence[str], ranks: U32) -> list[list[Placed]]:
-    """Archetypes of every type with the destination rows: ascending path inside a type. PathError when two rows share a path."""
-    kind_at_rank = np.zeros(ranks.size + 1, np.uint16)
-    groups = [list(stage.with_type(t)) for t in types]
-    total = 0
-    for kind, group in enumerate(groups, 1):
-        for archetype in group:
-            ids = archetype.path_ids
-            if ids.size and int(ids.max()) >= ranks.size:
-                raise PathError(f"a {archetype.type_name} row has path id {int(ids.max())}, beyond the path dictionary; rebuild the stage")
-            kind_at_rank[ranks[ids]] = kind
-            total += ids.size
-    if int(np.count_nonzero(kind_at_rank)) != total:
-        raise PathError("a joint prim has two rows; a prim has one row, give all its columns in one add")
-    row_at_rank = np.empty(kind_at_rank.size, np.uint32)
-    number_rows(kind_at_rank, len(types), row_at_rank)
-    return [[Placed(a, readonly(row_at_rank[ranks[a.path_ids]])) for a in group] for group in groups]
+def place_joints(stage: Stage, types: Sequence[str], ranks: U32, runner: Runner, buffers: Buffers) -> list[list[Placed]]:
+    """Archetypes of every type with the destination rows: ascending path inside a type.
+
+    A row is the number of joints of its type with a smaller rank: one bit a rank, counted by words. PathError when two rows share a path.
+    """
+    words = ranks.size // WORD + 1
+    every = buffers.cleared("order.every", (words,), np.uint64)
+    out = []
+    for kind, type_name in enumerate(types):
+        group = [a for a in stage.with_type(type_name) if len(a)]
+        bits = buffers.cleared("order.bits", (words,), np.uint64)
+        before = buffers.empty("order.before", (words,), np.uint32)
+        ids = [readonly(a.path_ids) for a in group]
+        for each in ids:
+            if not mark_ranks(each, ranks, bits):
+                raise PathError(f"a {type_name} row has path id {int(each.max())}, beyond the path dictionary; rebuild the stage")
+        if count_before(bits, every, before) != sum(each.size for each in ids):
+            raise PathError("a joint prim has two rows; a prim has one row, give all its columns in one add")
+        placed = []
+        for k, (archetype, each) in enumerate(zip(group, ids)):
+            rows = buffers.empty(("order.rows", kind, k), (each.size,), np.uint32)
+            runner.over(each.size, place_rows, each, ranks, bits, before, rows)
+            placed.append(Placed(archetype, readonly(rows)))
+        out.append(placed)
+    return out
+
+
+@rule
+def ones(word: np.uint64) -> np.uint32:
+    """Bits set in a word."""
+    word = word - ((word >> _U1) & _PAIRS)
+    word = (word & _FOURS) + ((word >> _U2) & _FOURS)
+    word = (word + (word >> _U4)) & _EIGHTS
+    return np.uint32((word * _SUM) >> _TOP)
 
 
 @serial
-def number_rows(kind_at_rank: U16, kinds: int, row_at_rank: U32) -> None:
-    """Count up one number a kind along the ranks."""
-    following = np.zeros(kinds + 1, np.uint32)
-    for r in range(kind_at_rank.size):
-        kind = kind_at_rank[r]
-        row_at_rank[r] = following[kind]
-        following[kind] += np.uint32(1)
+def mark_ranks(ids: U64, ranks: U32, bits: U64) -> bool:
+    """Set the bit of every path's rank; False when an id is none of the dictionary's."""
+    for i in range(ids.size):
+        if ids[at(i, 1)] >= ranks.size:
+            return False
+        rank = np.uint64(ranks[ids[at(i, 1)]])
+        bits[rank >> _U6] |= _U1 << (rank & _LOW)
+    return True
+
+
+@serial
+def count_before(bits: U64, every: U64, before: U32) -> int:
+    """Bits set in all words before each; returns how many are set that `every` did not have, and adds them to it."""
+    total, fresh = np.uint32(0), np.uint32(0)
+    for w in range(bits.size):
+        before[w] = total
+        total += ones(bits[w])
+        fresh += ones(bits[w] & ~every[w])
+        every[w] |= bits[w]
+    return fresh
+
+
+@ranged
+def place_rows(lo: int, hi: int, ids: U64, ranks: U32, bits: U64, before: U32, rows: U32) -> None:
+    """Bits set before each path's own."""
+    for i in range(lo, hi):
+        rank = np.uint64(ranks[ids[at(i, 1)]])
+        word = rank >> _U6
+        rows[at(i, 1)] = before[word] + ones(bits[word] & ((_U1 << (rank & _LOW)) - _U1))

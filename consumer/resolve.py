@@ -2,118 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from typing import Any
 
-import numba
 import numpy as np
+import numpy.typing as npt
 
-from consumer.axes import fill_axes
+from consumer.axes import axis_passes
 from consumer.blocks import RECORDS, Descriptors, JointBlock
 from consumer.bodies import BodyTable
+from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
-from consumer.common import fill_common
-from consumer.couplings import derive_bodies, fill_couplings
-from consumer.drives import fill_drives
+from consumer.common import common_passes
+from consumer.couplings import coupling_passes, derive_bodies
+from consumer.drives import drive_passes
 from consumer.findings import tell_findings
-from consumer.frames import fill_frames
-from consumer.limits import fill_limits
-from consumer.order import joint_types, path_ranks, place_joints
+from consumer.frames import frame_passes
+from consumer.limits import limit_passes
+from consumer.order import Placed, joint_types, path_ranks, place_joints
+from consumer.passes import Runner, Work
 from consumer.rulesets import CONTRACT, RuleSet
 from consumer.rulesets import get as get_rules
-from consumer.springs import fill_springs
-from consumer.states import fill_states
+from consumer.springs import spring_passes
+from consumer.states import state_passes
 from consumer.transforms import Transforms
+from ovsim.contract.joints import DISTANCE, GEAR, RACK
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import Stage
 
-SMALL = 65_536  # rows of a stage below which waking other threads costs more than it gives
+_EXTRA = {"spring": {DISTANCE}, "spring_enabled": {DISTANCE}, "coupled": {GEAR, RACK}, "ratio": {GEAR, RACK}}
+_RECORDS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "limit": (6, ("listed", "enabled")),
+    "drive": (8, ("listed", "acceleration", "envelope")),
+    "state": (2, ("listed",)),
+    "properties": (5, ("listed",)),
+}
 
 
-def resolve(stage: Stage, rules: str | RuleSet = CONTRACT, custom_types: Sequence[str] = (), threads: int | None = None) -> Descriptors:
+def resolve(
+    stage: Stage,
+    rules: str | RuleSet = CONTRACT,
+    custom_types: Sequence[str] = (),
+    threads: int | None = None,
+    chunk: int | None = None,
+    buffers: Buffers | None = None,
+) -> Descriptors:
     """Resolve every joint row of a stage into descriptors, in the parser's order: type, then byte order of the path.
 
     `rules`: a rule set or its name (RulesError when unknown). `custom_types`: further joint type tokens, after the eight known ones. `threads`:
-    how many threads the kernels use, by default all, or one on a small stage; results do not depend on it. Rows below a native-instancing
-    prototype are included.
-    Findings about columns, targets and frames are in the result's `diagnostics`.
+    how many threads the kernels use, all cores by default (ValueError for more); `chunk`: rows that a thread takes at once. Results do not depend on
+    either. `buffers`: memory to reuse from call to call; the result's arrays are then good until the next call with the same buffers. Rows below a
+    native-instancing prototype are included. Findings about columns, targets and frames are in the result's `diagnostics`.
     """
     chosen = get_rules(rules)
     diagnostics = Diagnostics()
-    with _threads(1 if threads is None and len(stage) < SMALL else threads):
-        types = joint_types(custom_types)
-        placed = place_joints(stage, types, path_ranks(stage.paths))
-        bodies = BodyTable.of(stage, chosen, diagnostics)
-        transforms = Transforms.of(stage, bodies.flags, diagnostics)
-        blocks = []
-        for type_name, group in zip(types, placed):
-            block = _empty_block(type_name, sum(len(p.archetype) for p in group))
-            for p in group:
-                reader = ColumnReader(p.archetype, diagnostics)
-                fill_common(block, p.rows, reader)
-                fill_frames(block, p.rows, reader, bodies, transforms, chosen)
-                fill_limits(block, p.rows, reader)
-                fill_drives(block, p.rows, reader)
-                fill_states(block, p.rows, reader)
-                fill_axes(block, p.rows, reader)
-                fill_springs(block, p.rows, reader)
-                fill_couplings(block, p.rows, reader)
-            blocks.append(block)
-        derive_bodies(blocks, stage.paths.path_count)
-        out = Descriptors(stage.paths, tuple(blocks), chosen.name, diagnostics)
-        tell_findings(out, bodies)
+    runner, kept = Runner.of(threads, chunk), buffers or Buffers()
+    types = joint_types(custom_types)
+    placed = place_joints(stage, types, path_ranks(stage.paths), runner, kept)
+    bodies = BodyTable.of(stage, chosen, diagnostics, runner, kept)
+    transforms = Transforms.of(stage, bodies, diagnostics, runner, kept)
+    blocks, marks, work = [], [], []
+    for type_name, group in zip(types, placed):
+        n = sum(len(p.archetype) for p in group)
+        block = empty_block(type_name, n, kept)
+        mark = kept.empty(("marks", type_name), (n,), np.uint8)
+        work += [_work(block, p, ColumnReader(p.archetype, diagnostics), bodies, transforms, chosen, mark) for p in group]
+        blocks.append(block)
+        marks.append(mark)
+    runner.run(work)
+    derive_bodies(blocks, stage.paths.path_count)
+    out = Descriptors(stage.paths, tuple(blocks), chosen.name, diagnostics)
+    tell_findings(out, marks)
     return out
 
 
-def _empty_block(type_name: str, n: int) -> JointBlock:
-    records = RECORDS.get(type_name, {"limit": (), "drive": (), "state": (), "properties": ()})
-    limits, drives, states, properties = (len(records[k]) for k in ("limit", "drive", "state", "properties"))
+def _work(
+    block: JointBlock, placed: Placed, reader: ColumnReader, bodies: BodyTable, transforms: Transforms, rules: RuleSet, marks: npt.NDArray[np.uint8]
+) -> Work:
+    """All passes over one archetype's rows."""
+    rows = placed.rows
+    passes = [
+        *common_passes(block, rows, reader),
+        *frame_passes(block, rows, reader, bodies, transforms, rules, marks),
+        *limit_passes(block, rows, reader),
+        *drive_passes(block, rows, reader),
+        *state_passes(block, rows, reader),
+        *axis_passes(block, rows, reader),
+        *spring_passes(block, rows, reader),
+        *coupling_passes(block, rows, reader),
+    ]
+    return Work(len(placed.archetype), passes)
+
+
+def empty_block(type_name: str, n: int, buffers: Buffers) -> JointBlock:
+    """A block whose arrays hold anything where a pass writes every row, and zeros where the type has no such field."""
+    records = RECORDS.get(type_name, {})
     f4, u1, u8 = np.float32, np.uint8, np.uint64
-    # np.empty where every row is written by a kernel, zeros (untouched pages cost nothing) where the record defaults to zero
-    return JointBlock(
-        type_name,
-        path=np.empty(n, u8),
-        rel=np.empty((n, 2), u8),
-        body=np.empty((n, 2), u8),
-        position=np.empty((n, 2, 3), f4),
-        orientation=np.empty((n, 2, 4), f4),
-        enabled=np.empty(n, u1),
-        collision=np.empty(n, u1),
-        excluded=np.empty(n, u1),
-        residual=np.empty(n, u1),
-        valid_frames=np.empty(n, u1),
-        break_force=np.empty((n, 2), f4),
-        friction=np.empty(n, f4),
-        axis=np.empty(n, u1),
-        limit=np.zeros((n, limits, 6), f4),
-        limit_listed=np.zeros((n, limits), u1),
-        limit_enabled=np.zeros((n, limits), u1),
-        drive=np.empty((n, drives, 8), f4),
-        drive_listed=np.empty((n, drives), u1),
-        drive_acceleration=np.empty((n, drives), u1),
-        drive_envelope=np.empty((n, drives), u1),
-        state=np.zeros((n, states, 2), f4),
-        state_listed=np.zeros((n, states), u1),
-        properties=np.empty((n, properties, 5), f4),
-        properties_listed=np.empty((n, properties), u1),
-        spring=np.zeros((n, 2), f4),
-        spring_enabled=np.zeros(n, u1),
-        coupled=np.zeros((n, 2), u8),
-        ratio=np.zeros(n, f4),
-    )
 
+    def make(name: str, dtype: Any, *shape: int) -> npt.NDArray[Any]:
+        take = buffers.empty if type_name in _EXTRA.get(name, {type_name}) else buffers.zeros
+        return take((type_name, name), (n, *shape), dtype)
 
-@contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    if count is None:
-        yield
-        return
-    most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
-    if not 1 <= count <= most:
-        raise ValueError(f"threads is 1 to {most} on this machine, not {count}")
-    before = numba.get_num_threads()
-    numba.set_num_threads(count)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
+    arrays: dict[str, Any] = {"position": make("position", f4, 2, 3), "orientation": make("orientation", f4, 2, 4), "path": make("path", u8)}
+    for kind, (lanes, flags) in _RECORDS.items():
+        count = len(records.get(kind, ()))
+        arrays[kind] = make(kind, f4, count, lanes)
+        arrays.update((f"{kind}_{flag}", make(f"{kind}_{flag}", u1, count)) for flag in flags)
+    for name in ("enabled", "collision", "excluded", "residual", "valid_frames", "axis", "spring_enabled"):
+        arrays[name] = make(name, u1)
+    arrays.update((name, make(name, u8, 2)) for name in ("rel", "body", "coupled"))
+    arrays.update((name, make(name, f4)) for name in ("friction", "ratio"))
+    arrays.update((name, make(name, f4, 2)) for name in ("break_force", "spring"))
+    return JointBlock(type_name, **arrays)

@@ -1,91 +1,354 @@
-"""World matrices of prims (spec 4.5 "World matrix source"; contract block `prim`)."""
+"""World matrices of prims (spec 4.5 "World matrix source"; contract block `prim`).
+
+The matrices of bodies outnumber all others, so the largest columns of rigid bodies are read where they are and composed when a joint asks for them:
+one matrix product with the parent. The rest is composed once into a table. What stands on a body that is read in place (a collider below a link) is
+composed on demand too. Which columns are read in place changes no result: a world matrix always is the local one times the parent's world matrix.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
-from consumer.bodies import PROPERTY
+from consumer.bodies import MOST_STEPS, PROPERTY, RIGID_BODY, BodyTable
+from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
-from consumer.jit import kernel, readonly, serial
+from consumer.decompose import Mat3, Vec3, multiply, transform
+from consumer.jit import at, ranged, readonly, rule, serial
+from consumer.passes import Pass, Runner, Work
 from ovsim.diagnostics import Diagnostics
-from ovsim.stage import Stage
+from ovsim.stage import Archetype, Stage
 
 F64 = npt.NDArray[np.float64]
+U64 = npt.NDArray[np.uint64]
 U32 = npt.NDArray[np.uint32]
 U8 = npt.NDArray[np.uint8]
+Affine = tuple[Mat3, Vec3]
 
 LOCAL, WORLD = "omni:xform", "omni:fabric:worldMatrix"
 RESET = "omni:resetXformStack"
-_PROPERTY = np.uint8(PROPERTY)
-_FINAL = np.uint8(1)  # the stored matrix is the world matrix already
+IN_PLACE = 3  # columns that are read where they are
+_SAMPLE = 1024  # rows that tell whether bodies stand on bodies
+_SHIFT, _ROW_BITS = np.uint32(30), np.uint32((1 << 30) - 1)  # slot: column + 1, or 0 for the table; row in it
+_PROPERTY, _RIGID_BODY, _NO, _YES = (np.uint8(v) for v in (PROPERTY, RIGID_BODY, 0, 1))
+_ROOT, _NONE, _ONE, _TWO = np.uint32(1), np.uint32(0), np.uint32(1), np.uint32(2)
+_IDENTITY: Affine = ((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+_NO_ROWS = readonly(np.empty((0, 16)))
+_UNIT = readonly(np.eye(4).reshape(1, 16))
+
+
+class _Source(NamedTuple):
+    """An archetype's matrices: values (n, 16), or (1, 16) with step 0; whether they are world matrices; which rows reset the transform stack."""
+
+    archetype: Archetype
+    values: F64
+    step: int
+    is_world: bool
+    reset: U8
+    reset_step: int
 
 
 @dataclass(frozen=True)
 class Transforms:
-    """World matrices by path: `world[slot[path id]]`, float64 (m, 4, 3), row vectors, translation in row 3; slot 0 is the identity.
+    """World matrices by path.
 
-    A path without a matrix row shares the slot of its nearest ancestor that has one, so a target without a row is an identity child of its
-    nearest existing ancestor. A property path is at the identity (observed).
+    `slot` uint32 by path id: 0 for a path without a matrix row, else a row of `table` float64 (m, 4, 3) (row vectors, translation in row 3), or of
+    one of the columns `places` (n, 16), marked in the two highest bits. `ready` uint8 (m,): the row of the table is a world matrix, not a local
+    one that waits for the body it stands on. `final`: the column in place holds world matrices. A path without a matrix row is an identity child
+    of its nearest ancestor that has one; a property path is at the identity (observed).
     """
 
+    parents: U32
+    flags: U8
     slot: U32
-    world: F64
+    table: F64
+    ready: U8
+    places: tuple[F64, F64, F64]
+    final: tuple[bool, bool, bool]
 
     @classmethod
-    def of(cls, stage: Stage, flags: U8, diagnostics: Diagnostics) -> Transforms:
-        """`flags` are the body table's bits by path id."""
-        slot = np.zeros(stage.paths.path_count, np.uint32)
-        sources = []
-        count = 1
-        for archetype in stage.archetypes:
-            reader = ColumnReader(archetype, diagnostics)
-            world, local = reader.matrix(WORLD), reader.matrix(LOCAL)
-            reset, _ = reader.boolean(RESET, default=False)
-            if world is None and local is None and not reset.any():
-                continue
-            slot[archetype.path_ids] = np.arange(count, count + len(archetype), dtype=np.uint32)
-            sources.append((count, len(archetype), world if world is not None else local, world is not None, reset))
-            count += len(archetype)
-        matrices = np.empty((count, 4, 3))
-        final = np.zeros(count, np.uint8)
-        matrices[0] = np.eye(4, 3)
-        for first, n, values, is_world, reset in sources:
-            if values is None:
-                matrices[first : first + n] = np.eye(4, 3)
-            else:
-                affine(values, first, matrices)
-            final[first : first + n] = 1 if is_world else reset
-        compose_world(stage.paths.parents, flags, readonly(final), slot, matrices)
-        return cls(readonly(slot), readonly(matrices))
+    def of(
+        cls,
+        stage: Stage,
+        bodies: BodyTable,
+        diagnostics: Diagnostics,
+        runner: Runner | None = None,
+        buffers: Buffers | None = None,
+        in_place: int = IN_PLACE,
+    ) -> Transforms:
+        """Matrices of a stage; `in_place` columns at most are read where they are, none where that would be slow. With `buffers` the result is good
+        until their next use."""
+        run, kept = runner or Runner.of(None, None), buffers or Buffers()
+        parents = stage.paths.parents
+        sources = [s for s in (_source(a, diagnostics) for a in stage.archetypes) if s is not None]
+        near = [] if bodies.deep else _in_place(sources, in_place, stage, bodies.flags)
+        far = [s for s in sources if not any(s is n for n in near)]
+        slot = kept.cleared("transforms.slot", (stage.paths.path_count,), np.uint32)
+        firsts = np.cumsum([2, *(len(s.archetype) for s in far)]).tolist()
+        if max([firsts[-1], *(len(s.archetype) for s in near)]) > _ROW_BITS:
+            raise MemoryError(f"more than {_ROW_BITS} matrices in one stage")
+        table = kept.empty("transforms.table", (firsts[-1], 4, 3), np.float64)
+        ready = kept.empty("transforms.ready", (firsts[-1],), np.uint8)
+        work = [Work(len(s.archetype), [Pass(place, (_ids(s), (k + 1) << int(_SHIFT), slot))]) for k, s in enumerate(near)]
+        for s, first in zip(far, firsts):
+            copy = Pass(affine, (s.values, s.step, s.is_world, s.reset, s.reset_step, first, table, ready))
+            work.append(Work(len(s.archetype), [Pass(place, (_ids(s), first, slot)), copy]))
+        run.run(work)
+        table[:2], ready[:2] = np.eye(4, 3), 1
+        if bodies.deep:
+            inherit(parents, bodies.flags, slot)
+        ids = [_ids(s) for s in far]
+        ascending = len(ids) == 1 and bool(np.all(ids[0][:-1] < ids[0][1:]))
+        order = ids[0] if ascending else readonly(np.sort(np.concatenate(ids))) if ids else _no_ids()
+        compose_world(order, parents, bodies.flags, slot, table, ready)
+        places = (*(s.values for s in near), *(_NO_ROWS,) * (IN_PLACE - len(near)))
+        final = (*(s.is_world for s in near), *(False,) * (IN_PLACE - len(near)))
+        return cls(parents, bodies.flags, readonly(slot), readonly(table), readonly(ready), places, final)  # type: ignore[arg-type]
+
+    @property
+    def args(self) -> tuple[object, ...]:
+        """What `world_matrix` takes after the path."""
+        return (self.parents, self.flags, self.slot, self.table, self.ready, *self.places, *self.final)
+
+    def of_paths(self, paths: npt.ArrayLike) -> F64:
+        """World matrices of path ids (n,), float64 (n, 4, 3); the identity for id 0."""
+        ids = readonly(np.asarray(paths, np.uint64).reshape(-1))
+        out = np.empty((ids.size, 4, 3))
+        world_matrices(0, ids.size, ids, *self.args, out)
+        return out
 
 
-@kernel
-def affine(values: F64, first: int, out: F64) -> None:
-    """Copy (n, 16) row-major matrices without their last column."""
-    for i in prange(values.shape[0]):
+def _ids(source: _Source) -> U64:
+    return readonly(source.archetype.path_ids)
+
+
+def _no_ids() -> U64:
+    return readonly(np.empty(0, np.uint64))
+
+
+def _source(archetype: Archetype, diagnostics: Diagnostics) -> _Source | None:
+    reader = ColumnReader(archetype, diagnostics)
+    world, local = reader.matrix(WORLD), reader.matrix(LOCAL)
+    reset, step = reader.boolean(RESET, default=False)
+    if not len(archetype) or (world is None and local is None and not reset.any()):
+        return None
+    values = world if world is not None else local
+    return _Source(archetype, _UNIT if values is None else values, int(values is not None), world is not None, reset, step)
+
+
+def _in_place(sources: list[_Source], most: int, stage: Stage, flags: U8) -> list[_Source]:
+    """The largest columns of rigid bodies whose rows are all of one kind; none when bodies stand on bodies, as a sample of them tells."""
+    able = [s for s in sources if s.step and "PhysicsRigidBodyAPI" in s.archetype.schemas and (s.is_world or not s.reset.any())]
+    chosen = sorted(able, key=lambda s: -len(s.archetype))[:most]
+    for s in chosen:
+        ids = s.archetype.path_ids
+        above = stage.paths.parents[ids[:: max(1, ids.size // _SAMPLE)]]
+        while above.any():
+            if (flags[above] & _RIGID_BODY).any():
+                return []
+            above = stage.paths.parents[above]
+    return chosen
+
+
+@ranged
+def place(lo: int, hi: int, ids: U64, first: int, slot: U32) -> None:
+    """Number the rows of a column from `first` on."""
+    for i in range(lo, hi):
+        slot[ids[at(i, 1)]] = np.uint32(first + i)
+
+
+@ranged
+def affine(lo: int, hi: int, values: F64, step: int, is_world: bool, reset: U8, rs: int, first: int, table: F64, ready: U8) -> None:
+    """Copy row-major matrices without their last column; a world matrix or one that resets the stack is ready."""
+    for i in range(lo, hi):
         for r in range(4):
             for c in range(3):
-                out[first + i, r, c] = values[i, 4 * r + c]
+                table[at(first + i, 1), r, c] = values[at(i, step), 4 * r + c]
+        ready[at(first + i, 1)] = _YES if is_world or reset[at(i, rs)] else _NO
+
+
+@rule
+def nearest_row(path: Any, parents: U32, flags: U8, slot: U32) -> np.uint32:
+    """The path itself or its nearest ancestor with a matrix row, 0 when there is none or the path is a property's."""
+    here = np.uint32(path)
+    while here > _ROOT:
+        if flags[here] & _PROPERTY:
+            return _NONE
+        if slot[here] != _NONE:
+            return here
+        here = parents[here]
+    return here if here == _ROOT and slot[here] != _NONE else _NONE
+
+
+@rule
+def stored(values: F64, row: int) -> Affine:
+    """A matrix of a column, without its last column."""
+    return (
+        (
+            values[row, 0],
+            values[row, 1],
+            values[row, 2],
+            values[row, 4],
+            values[row, 5],
+            values[row, 6],
+            values[row, 8],
+            values[row, 9],
+            values[row, 10],
+        ),
+        (values[row, 12], values[row, 13], values[row, 14]),
+    )
+
+
+@rule
+def tabled(table: F64, row: int) -> Affine:
+    """A matrix of the table."""
+    return (
+        (
+            table[row, 0, 0], table[row, 0, 1], table[row, 0, 2],
+            table[row, 1, 0], table[row, 1, 1], table[row, 1, 2],
+            table[row, 2, 0], table[row, 2, 1], table[row, 2, 2],
+        ),
+        (table[row, 3, 0], table[row, 3, 1], table[row, 3, 2]),
+    )  # fmt: skip
+
+
+@rule
+def upon(local: Affine, above: Affine) -> Affine:
+    """World matrix of a prim: its local one times its parent's world matrix."""
+    to = transform(local[1], above[0])
+    home = above[1]
+    return multiply(local[0], above[0]), (to[0] + home[0], to[1] + home[1], to[2] + home[2])
+
+
+@rule
+def own_matrix(here: int, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool) -> tuple[bool, Affine]:
+    """(it is the world matrix already, the matrix of this path's row)."""
+    code = slot[here]
+    column, row = code >> _SHIFT, code & _ROW_BITS
+    if column == _NONE:
+        return ready[row] != _NO, tabled(table, row)
+    if column == _ONE:
+        return f0, stored(v0, row)
+    if column == _TWO:
+        return f1, stored(v1, row)
+    return f2, stored(v2, row)
+
+
+@rule
+def world_matrix(
+    path: Any, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool
+) -> tuple[bool, Affine]:
+    """(there is one, the world matrix of a path); the identity when there is none."""
+    here = nearest_row(path, parents, flags, slot)
+    if here == _NONE:
+        return False, _IDENTITY
+    done, own = own_matrix(here, slot, table, ready, v0, v1, v2, f0, f1, f2)
+    if done:
+        return True, own
+    above = nearest_row(parents[here], parents, flags, slot)
+    if above == _NONE:
+        return True, own
+    code = slot[above]
+    if code <= _ROW_BITS and ready[code]:
+        return True, upon(own, tabled(table, code))
+    return True, upon(own, chained(above, parents, flags, slot, table, ready, v0, v1, v2, f0, f1, f2))
+
+
+@rule
+def chained(path: int, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool) -> Affine:
+    """World matrix of a path with a row, composed from the first ancestor down that needs no other."""
+    chain = np.empty(MOST_STEPS + 2, np.uint32)
+    n = 0
+    here = np.uint32(path)
+    while here != _NONE:
+        chain[n] = here
+        n += 1
+        done, out = own_matrix(here, slot, table, ready, v0, v1, v2, f0, f1, f2)
+        if done:
+            break
+        here = nearest_row(parents[here], parents, flags, slot)
+    done, out = own_matrix(chain[n - 1], slot, table, ready, v0, v1, v2, f0, f1, f2)
+    for k in range(n - 2, -1, -1):
+        _, own = own_matrix(chain[k], slot, table, ready, v0, v1, v2, f0, f1, f2)
+        out = upon(own, out)
+    return out
 
 
 @serial
-def compose_world(parents: U32, flags: U8, final: U8, slot: U32, world: F64) -> None:
-    """Turn local matrices into world matrices in place, parents first, and give every path the slot of its nearest matrix row."""
-    for p in range(2, parents.size):
-        above = slot[parents[p]]
-        own = slot[p]
-        if own == 0:
-            if not flags[p] & _PROPERTY:
-                slot[p] = above
-            continue
-        if above == 0 or final[own] == _FINAL:
-            continue
-        for r in range(4):
-            x, y, z = world[own, r, 0], world[own, r, 1], world[own, r, 2]
+def world_block(
+    n: int, paths: U32, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool,
+    world: F64, lies: U8, code: U32, below: U32,
+) -> None:  # fmt: skip
+    """World matrices of paths, lane by lane into (12, n): nine of the basis, three of the origin; whether there is one.
+
+    Bodies in place on a parent that is ready are done here, all others by `world_matrix`. `code` and `below` are room to work in.
+    """
+    for j in range(n):
+        path = paths[j]
+        code[j] = slot[path]
+        below[j] = slot[parents[path]]
+    for j in range(n):
+        b, c = below[j], code[j]
+        easy = (c > _ROW_BITS) & (b != _NONE) & (b <= _ROW_BITS) & (not (f0 | f1 | f2))
+        below[j] = b if easy else _NONE
+        lies[j] = easy
+    for j in range(n):
+        row, column = code[j] & _ROW_BITS, code[j] >> _SHIFT
+        if not lies[j] or not ready[below[j]]:
+            found, m = world_matrix(paths[j], parents, flags, slot, table, ready, v0, v1, v2, f0, f1, f2)
+            lies[j] = found
+        elif column == _ONE:
+            m = upon(stored(v0, row), tabled(table, below[j]))
+        elif column == _TWO:
+            m = upon(stored(v1, row), tabled(table, below[j]))
+        else:
+            m = upon(stored(v2, row), tabled(table, below[j]))
+        world[0, j], world[1, j], world[2, j], world[3, j], world[4, j], world[5, j], world[6, j], world[7, j], world[8, j] = m[0]
+        world[9, j], world[10, j], world[11, j] = m[1]
+
+
+@ranged
+def world_matrices(
+    lo: int, hi: int, ids: U64, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool,
+    out: F64,
+) -> None:  # fmt: skip
+    """World matrices of paths."""
+    for i in range(lo, hi):
+        _, m = world_matrix(ids[i], parents, flags, slot, table, ready, v0, v1, v2, f0, f1, f2)
+        for r in range(3):
             for c in range(3):
-                moved = x * world[above, 0, c] + y * world[above, 1, c] + z * world[above, 2, c]
-                world[own, r, c] = moved + world[above, 3, c] if r == 3 else moved
+                out[i, r, c] = m[0][3 * r + c]
+            out[i, 3, r] = m[1][r]
+
+
+@serial
+def compose_world(ids: U64, parents: U32, flags: U8, slot: U32, table: F64, ready: U8) -> None:
+    """Turn local matrices of the table into world matrices, parents first; those that stand on a column in place wait."""
+    for i in range(ids.size):
+        own = slot[ids[i]]
+        if ready[own]:
+            continue
+        above = nearest_row(parents[ids[i]], parents, flags, slot)
+        code = slot[above]
+        if above != _NONE and (code > _ROW_BITS or not ready[code]):
+            continue
+        if above != _NONE:
+            m = upon(tabled(table, own), tabled(table, code))
+            for r in range(3):
+                for c in range(3):
+                    table[own, r, c] = m[0][3 * r + c]
+                table[own, 3, r] = m[1][r]
+        ready[own] = _YES
+
+
+@serial
+def inherit(parents: U32, flags: U8, slot: U32) -> None:
+    """Give every path without a row the slot of its nearest ancestor that has one, at last the identity's, so that nothing walks far."""
+    if slot[1] == _NONE:
+        slot[1] = _ONE
+    for p in range(2, parents.size):
+        if slot[p] == _NONE and not flags[p] & _PROPERTY:
+            slot[p] = slot[parents[p]]

@@ -9,12 +9,11 @@ import numpy.typing as npt
 
 from consumer.bodies import BodyTable
 from consumer.decompose import Mat3, determinant, quaternion
-from consumer.frames import basis
-from consumer.jit import rule, serial
+from consumer.jit import readonly, rule, serial
 from consumer.physx.articulation_joint import LinkJoints
 from consumer.physx.codes import BIT
 from consumer.physx.fixup import sane_frames
-from consumer.transforms import Transforms
+from consumer.transforms import Transforms, tabled
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import Stage
 
@@ -35,12 +34,13 @@ def row_rotation(m: Mat3) -> Mat3:
 
 
 @serial
-def world_poses(slots: Array, world: Array, position: Array, orientation: Array) -> None:
-    """Translation (n, 3) and rotation (n, 4), without scale and shear, of world matrices."""
-    for i in range(slots.size):
-        q = quaternion(row_rotation(basis(world, slots[i])))
+def world_poses(world: Array, position: Array, orientation: Array) -> None:
+    """Translation (n, 3) and rotation (n, 4), without scale and shear, of world matrices (n, 4, 3)."""
+    for i in range(len(world)):
+        basis, _ = tabled(world, i)
+        q = quaternion(row_rotation(basis))
         for lane in range(3):
-            position[i, lane] = world[slots[i], 3, lane]
+            position[i, lane] = world[i, 3, lane]
         for lane in range(4):
             orientation[i, lane] = q[lane]
 
@@ -56,7 +56,7 @@ def replace_refused_poses(stage: Stage, bodies: BodyTable, links: LinkJoints) ->
     links.remark[children] |= BIT["replaced-pose"]
     links.position[children, 1] = 0
     links.orientation[children, 1] = (0, 0, 0, 1)
-    transforms = Transforms.of(stage, bodies.flags, Diagnostics())
+    world = Transforms.of(stage, bodies, Diagnostics()).of_paths(links.link[parents, 1])
     position, orientation = np.empty((parents.size, 3)), np.empty((parents.size, 4))
-    world_poses(transforms.slot[links.link[parents, 1]], transforms.world, position, orientation)
+    world_poses(readonly(world), position, orientation)
     links.position[parents, 0], links.orientation[parents, 0] = position, orientation

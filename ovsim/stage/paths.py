@@ -28,6 +28,7 @@ class PathDictionary:
     def __init__(self) -> None:
         self._tokens: list[str] = [""]
         self._token_ids: dict[str, int] = {"": 0}
+        self._property_tokens: list[int] = []
         self._parent: U32 = np.zeros(64, np.uint32)
         self._name: U32 = np.zeros(64, np.uint32)
         self._count = 2  # no path, and the pseudo-root
@@ -50,6 +51,8 @@ class PathDictionary:
             got = len(self._tokens)
             self._tokens.append(text)
             self._token_ids[text] = got
+            if text[:1] == ".":
+                self._property_tokens.append(got)
         return got
 
     def find_token(self, text: str) -> int:
@@ -70,6 +73,11 @@ class PathDictionary:
     def token_strings(self) -> Sequence[str]:
         """All token texts by id (read-only use)."""
         return self._tokens
+
+    @property
+    def property_tokens(self) -> Sequence[int]:
+        """Token ids of property names, those with a leading dot (read-only use)."""
+        return self._property_tokens
 
     # -- paths ----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,54 @@
+"""Memory that calls can share: arrays by name, grown when a call needs more.
+
+Touching fresh memory costs more than resolving a joint, so a caller that resolves again and again hands the same `Buffers` to each call.
+The arrays of a result are then good until the next call with the same buffers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class Buffers:
+    """Arrays by key; what they hold between calls is nobody's business, except that `zeros` stay zero as long as nobody writes them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Any, Array] = {}
+
+    def empty(self, key: Any, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
+        """An array of any content."""
+        return self._view(key, shape, np.dtype(dtype), np.empty)
+
+    def zeros(self, key: Any, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
+        """An array of zeros that the caller only reads; pages that nobody touches cost nothing."""
+        return self._view(("zeros", key), shape, np.dtype(dtype), np.zeros)
+
+    def cleared(self, key: Any, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
+        """An array of zeros that the caller may write."""
+        kept = self._kept.get(key)
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        if kept is None or kept.size < size:
+            self._kept[key] = np.zeros(size, np.uint8)
+            return self._view(key, shape, np.dtype(dtype), np.zeros)
+        view = self._view(key, shape, np.dtype(dtype), np.zeros)
+        view[...] = 0
+        return view
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are kept."""
+        return sum(a.nbytes for a in self._kept.values())
+
+    def _view(self, key: Any, shape: tuple[int, ...], dtype: np.dtype[Any], make: Any) -> Array:
+        size = math.prod(shape) * dtype.itemsize
+        kept = self._kept.get(key)
+        if kept is None or kept.size < size:
+            kept = self._kept[key] = make(size, np.uint8)
+        view: Array = kept[:size].view(dtype).reshape(shape)
+        return view
