@@ -8,7 +8,7 @@ composed on demand too. Which columns are read in place changes no result: a wor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +109,7 @@ class Transforms:
         return cls(parents, bodies.flags, readonly(slot), readonly(table), readonly(ready), places, final)  # type: ignore[arg-type]
 
     @property
-    def args(self) -> tuple[object, ...]:
+    def args(self) -> tuple[Any, ...]:
         """What `world_matrix` takes after the path."""
         return (self.parents, self.flags, self.slot, self.table, self.ready, *self.places, *self.final)
 
@@ -117,7 +117,8 @@ class Transforms:
         """World matrices of path ids (n,), float64 (n, 4, 3); the identity for id 0."""
         ids = readonly(np.asarray(paths, np.uint64).reshape(-1))
         out = np.empty((ids.size, 4, 3))
-        world_matrices(0, ids.size, ids, *self.args, out)
+        matrices: Any = world_matrices
+        matrices(0, ids.size, ids, *self.args, out)
         return out
 
 
@@ -224,7 +225,7 @@ def upon(local: Affine, above: Affine) -> Affine:
 
 
 @rule
-def own_matrix(here: int, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool) -> tuple[bool, Affine]:
+def own_matrix(here: Any, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool) -> tuple[bool, Affine]:
     """(it is the world matrix already, the matrix of this path's row)."""
     code = slot[here]
     column, row = code >> _SHIFT, code & _ROW_BITS
