@@ -21,15 +21,18 @@ _KIND = {
     "quatf": "float[4]",
     "quatd": "double[4]",
     "quath": "halffloat[4]",
-    "float3": "float[3]",
-    "point3f": "float[3]",
-    "vector3f": "float[3]",
-    "double3": "double[3]",
-    "point3d": "double[3]",
-    "vector3d": "double[3]",
-    "half3": "halffloat[3]",
-    "point3h": "halffloat[3]",
+    "uchar": "uint8",
+    "timecode": "double",
+    "matrix4d": "double[16]",
+    "frame4d": "double[16]",
+    "matrix3d": "double[9]",
+    "matrix2d": "double[4]",
 }
+_LETTERS = {"f": "float", "d": "double", "h": "halffloat"}
+for _k in "234":
+    _KIND |= {f"{_n}{_k}": f"{_s}[{_k}]" for _n, _s in (("float", "float"), ("double", "double"), ("half", "halffloat"), ("int", "int32"))}
+    for _role in ("point", "vector", "normal", "color", "texCoord"):
+        _KIND |= {f"{_role}{_k}{_c}": f"{_s}[{_k}]" for _c, _s in _LETTERS.items()}
 _HIDDEN = ("purpose", "visibility", "proxyPrim")
 Value = tuple[Any, str]
 
@@ -55,7 +58,8 @@ def attributes(prim: Usd.Prim) -> dict[str, Value]:
         usd_type = str(spec.typeName if spec is not None else attribute.GetTypeName())
         plain = _plain(value)
         if plain is not None:
-            out[name] = (plain, _KIND.get(usd_type, usd_type))
+            base, array, _ = usd_type.partition("[]")
+            out[name] = (plain, _KIND.get(base, base) + array)
     for relationship in prim.GetRelationships():
         if relationship.GetName() not in _HIDDEN and relationship.HasAuthoredTargets():
             out[relationship.GetName()] = (tuple(t.pathString for t in relationship.GetTargets()), "targets")
@@ -77,6 +81,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool | int | float | str):
         return value
     try:
-        return tuple(float(v) for v in value)
+        items = list(value)
+        return tuple(str(v) for v in items) if items and isinstance(items[0], str) else tuple(float(v) for v in items)
     except (TypeError, ValueError):
         return None

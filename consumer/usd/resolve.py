@@ -41,7 +41,8 @@ def resolve_with_rows(source: Openable, custom_types: Sequence[str] = ()) -> tup
     delegate = UsdUtils.CoalescingDiagnosticDelegate()
     try:
         opened = source if isinstance(source, UsdSource) else UsdSource.open(source, custom_types)
-        stage = rows(opened)
+        with opened.readable_transforms():
+            stage = rows(opened, custom_types)
         out = resolve_rows(stage, OBSERVED, custom_types)
     finally:
         complaints = delegate.TakeUncoalescedDiagnostics()
@@ -55,6 +56,8 @@ def resolve_with_rows(source: Openable, custom_types: Sequence[str] = ()) -> tup
         for row, path in enumerate(paths):
             _overwrite(out, block, row, opened.joints[path])
     derive_bodies(out.blocks, out.paths.path_count)
+    for path, complaint in opened.unparsed.items():
+        out.diagnostics.add("usd-unparsed", "error", f"OpenUSD's parser fails here, the prim is left out: {complaint}", path)
     for complaint in complaints:
         out.diagnostics.add("usd-parser", "warning", complaint.commentary)
     out.metadata = {"backend": BACKEND, "namespace": np.array(order, np.int64), "distance_first": True}

@@ -6,7 +6,7 @@ nothing where a value has the wrong type, every prim's transform.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from consumer.usd.source import UsdJoint, UsdSource
 from consumer.usd.values import has_opinion, read
 from ovsim import contract
 from ovsim.contract import Column
-from ovsim.contract.joints import D6, DISTANCE, PRISMATIC, REVOLUTE, SPHERICAL
+from ovsim.contract.joints import D6, DISTANCE, JOINT_TYPES, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.stage import Stage, StageBuilder
 
 DOF = {getattr(UsdPhysics.JointDOF, n[0].upper() + n[1:]): n for n in ("distance", "transX", "transY", "transZ", "rotX", "rotY", "rotZ")}
@@ -34,7 +34,7 @@ _AUTHORED_ONLY = ("physxArticulation:sleepThreshold", "physxArticulation:stabili
 _ACTORS = ("PhysicsRigidBodyAPI", "PhysicsCollisionAPI")
 
 
-def rows(source: UsdSource) -> Stage:
+def rows(source: UsdSource, custom: Sequence[str] = ()) -> Stage:
     """A stage with a row for every joint, body, collider, root and relationship target that exists, and for their ancestors."""
     data = contract.load()
     builder = StageBuilder()
@@ -43,7 +43,7 @@ def rows(source: UsdSource) -> Stage:
     groups: dict[tuple[str, tuple[str, ...], tuple[str, ...]], tuple[list[str], list[dict[str, Any]]]] = {}
     for path, prim in _prims(source).items():
         joint = source.joints.get(path)
-        type_name = joint.type_name if joint else str(prim.GetTypeName()) or "Xform"
+        type_name = joint.type_name if joint else _other_type(prim, custom)
         schemas = tuple(sorted(set(map(str, prim.GetAppliedSchemas()))))
         if path in source.refused:
             schemas = tuple(s for s in schemas if s not in _ACTORS)
@@ -54,6 +54,12 @@ def rows(source: UsdSource) -> Stage:
     for (type_name, schemas, names), (paths, found) in groups.items():
         builder.add(type_name, paths, {n: _column(n, [row[n] for row in found], data) for n in names}, schemas)
     return builder.finish()
+
+
+def _other_type(prim: Usd.Prim, custom: Sequence[str]) -> str:
+    """The type token of a prim that the walker takes for no joint, even if its type says so (below an instancer, or a material)."""
+    name = str(prim.GetTypeName())
+    return "Scope" if not name or name in JOINT_TYPES or name in custom else name
 
 
 def _prims(source: UsdSource) -> dict[str, Usd.Prim]:

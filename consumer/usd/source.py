@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from consumer.usd.schemas import register
 from ovsim.contract.joints import D6, DISTANCE, FIXED, GEAR, PRISMATIC, RACK, REVOLUTE, SPHERICAL
 from ovsim.errors import SourceError
 
+_PRIM = re.compile(r"<(/[^>.]*)")
 _KIND = UsdPhysics.ObjectType
 TYPE_OF = {
     _KIND.FixedJoint: FIXED,
@@ -40,6 +43,7 @@ class UsdSource:
 
     Prims inside native instances appear at their instance's paths (instance proxies). `refused` names the bodies that the walker sees and does not
     create, with the finding that tells of it: dynamic ones at instance proxies, and ones nested in another body without a transform reset.
+    `unparsed` names prims on which OpenUSD's parser fails, with its complaint; `mended` tells that some transform stack does not read.
     """
 
     stage: Usd.Stage
@@ -48,6 +52,8 @@ class UsdSource:
     colliders: dict[str, Usd.Prim] = field(default_factory=dict)
     roots: dict[str, Usd.Prim] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
+    unparsed: dict[str, str] = field(default_factory=dict)
+    mended: bool = False
 
     @classmethod
     def open(cls, source: str | os.PathLike[str] | Usd.Stage, custom_types: Sequence[str] = ()) -> UsdSource:
@@ -95,11 +101,31 @@ class UsdSource:
                 return True
         return False
 
+    def readable_transforms(self) -> AbstractContextManager[None]:
+        """A context in which transforms read, should the stage hold stacks that USD refuses."""
+        return mended_transforms(self.stage) if self.mended else nullcontext()
+
+    def _load(self, custom: UsdPhysics.UsdPhysicsCustomTokens) -> dict[Any, Any]:
+        """OpenUSD's parser over the stage. Where it stumbles, the prims that its complaint names are left out and the rest is parsed again; transform
+        stacks that do not read are mended in the session layer. SourceError when nothing helps."""
+        left_out: list[str] = []
+        while True:
+            try:
+                with self.readable_transforms():
+                    return UsdPhysics.UsdPhysicsLoadStageFromPrimRange(self.stage, [Sdf.Path("/")], left_out, custom, [])  # type: ignore[no-any-return]
+            except Tf.ErrorException as e:
+                named = [p for p in dict.fromkeys(_PRIM.findall(str(e))) if p not in left_out and self.stage.GetPrimAtPath(p)]
+                if not named and self.mended:
+                    raise SourceError(f"OpenUSD's physics parser fails on this stage: {first_line(e)}") from e
+                self.mended = not named or self.mended
+                left_out += named
+                self.unparsed |= dict.fromkeys(named, first_line(e))
+
     def _parse(self, custom_types: Sequence[str]) -> None:
         custom = UsdPhysics.UsdPhysicsCustomTokens()
         custom.jointTokens = list(dict.fromkeys((GEAR, RACK, *custom_types)))
         found: dict[str, UsdJoint] = {}
-        parsed = UsdPhysics.UsdPhysicsLoadStageFromPrimRange(self.stage, [Sdf.Path("/")], [], custom, [])
+        parsed = self._load(custom)
         for kind, (paths, descs) in parsed.items():
             type_name = TYPE_OF.get(kind)
             if type_name is None and kind != _KIND.CustomJoint:
@@ -118,6 +144,48 @@ class UsdSource:
                 self.joints[prim.GetPath().pathString] = joint
 
 
+@contextmanager
+def mended_transforms(stage: Usd.Stage) -> Iterator[None]:
+    """While it lasts, transform stacks name no operation that USD cannot read: an override in the session layer leaves those out."""
+    session = stage.GetSessionLayer()
+    made: list[Sdf.Path] = []
+    for prim in Usd.PrimRange(stage.GetPseudoRoot()):
+        xformable = UsdGeom.Xformable(prim)
+        order = xformable.GetXformOpOrderAttr().Get() if xformable else None
+        if not order or _reads(xformable):
+            continue
+        kept = [name for name in order if name == "!resetXformStack!" or _known_op(prim, str(name))]
+        spec = Sdf.CreatePrimInLayer(session, prim.GetPath())
+        if "xformOpOrder" not in spec.attributes:
+            attribute = Sdf.AttributeSpec(spec, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
+            attribute.default = kept
+            made.append(prim.GetPath())
+    try:
+        yield
+    finally:
+        for path in made:
+            spec = session.GetPrimAtPath(path)
+            del spec.properties["xformOpOrder"]
+            session.ScheduleRemoveIfInert(spec)
+
+
+def _reads(xformable: UsdGeom.Xformable) -> bool:
+    try:
+        xformable.GetOrderedXformOps()
+        xformable.GetLocalTransformation()
+    except Tf.ErrorException:
+        return False
+    return True
+
+
+def _known_op(prim: Usd.Prim, name: str) -> bool:
+    attribute = prim.GetAttribute(name.removeprefix("!invert!"))
+    try:
+        return bool(attribute) and bool(UsdGeom.XformOp(attribute))
+    except Tf.ErrorException:
+        return False
+
+
 def open_stage(where: str | os.PathLike[str]) -> Usd.Stage:
     """Open a stage file with all its payloads; SourceError when it is missing or USD refuses it."""
     register()
@@ -127,12 +195,13 @@ def open_stage(where: str | os.PathLike[str]) -> Usd.Stage:
     try:
         stage = Usd.Stage.Open(str(file), Usd.Stage.LoadAll)
     except Tf.ErrorException as e:
-        raise SourceError(f"USD cannot open {file}: {_first_line(e)}") from e
+        raise SourceError(f"USD cannot open {file}: {first_line(e)}") from e
     if stage is None:
         raise SourceError(f"USD cannot open {file}; is it a stage file?")
     return stage
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """The first line of what USD says."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

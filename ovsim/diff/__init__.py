@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ovsim.diff.case import Pair
 from ovsim.diff.classify import classify as explain_all
-from ovsim.diff.comparator import DEFAULT, EXACT, LEVELS, Difference, Tolerance
+from ovsim.diff.columns import unpublished
+from ovsim.diff.comparator import DEFAULT, EXACT, LEFT_ONLY, LEVELS, RIGHT_ONLY, Difference, Tolerance
 from ovsim.diff.comparator import compare as compare_flat
 from ovsim.diff.result import Comparison
 from ovsim.diff.sides import COLUMNAR, USD, Side, Source, is_usd_file, make
@@ -53,7 +54,11 @@ def compare_sides(
                 f"no joint in common: {left.label} has {len(a.paths)} such as {a.paths[0]}, {right.label} has {len(b.paths)} such as {b.paths[0]};"
                 " joints are matched by their paths"
             )
-        found += compare_flat(level, a, b, tolerance)
+        here = compare_flat(level, a, b, tolerance)
+        if level == "columns" and USD in (left.backend, right.backend):
+            only_usd = LEFT_ONLY if left.backend == USD else RIGHT_ONLY
+            here = [d for d in here if d.kind != only_usd or not unpublished(d)]
+        found += here
     order = {level: i for i, level in enumerate(LEVELS)}
     done = sorted(explain_all(Pair(left, right), found), key=lambda d: (order[d.level], d.path, d.field))
     return Comparison(left, right, chosen, tolerance, joints, done)

@@ -70,6 +70,9 @@ def explain_physx(pair: Pair, difference: Difference, below: Sequence[Difference
                 return difference.explained(finding)
     at_joint = _by_path(pair, below)
     own = at_joint.get(difference.path, [])
+    refused = _refused(pair, difference)
+    if refused:
+        return difference.explained(refused)
     for pattern, fields in _MADE_OF:
         if re.fullmatch(pattern, difference.field):
             for d in own:
@@ -111,6 +114,16 @@ def _by_path(pair: Pair, below: Sequence[Difference]) -> dict[str, list[Differen
             out.setdefault(d.path, []).append(d)
         pair.cache[key] = out
     return pair.cache[key]
+
+
+def _refused(pair: Pair, difference: Difference) -> str:
+    """The finding of a body that USD refuses, where an actor or a pose of that side differs."""
+    usd = pair.usd
+    if usd is None or usd.usd is None or not re.fullmatch(r"actor[01]|localPose[01]\..*", difference.field):
+        return ""
+    k = next(c for c in difference.field if c.isdigit())
+    body = usd.flat("descriptors").get(difference.path, f"body{k}")
+    return usd.usd.refused.get(body, "")
 
 
 def _turned_over(pair: Pair, path: str) -> bool:

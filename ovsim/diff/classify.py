@@ -21,10 +21,13 @@ from ovsim.errors import ContractError
 _ORDER = (
     "instance-proxy",
     "point-instancer",
+    "joint-with-material",
+    "unparsed-joint",
     "type-derived",
     "blocked-attribute",
     "authored-type",
     "velocity-sentinel",
+    "derived-column",
     "limit-contact-distance",
     "envelope-unknown-instance",
     "break-force-seed",

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ovsim import contract
 from ovsim.contract.joints import JOINT_TYPES
+from ovsim.diff.comparator import LEFT_ONLY, RIGHT_ONLY, Difference
 from ovsim.diff.flat import Flat, FlatColumn, objects, spread
 from ovsim.stage import Archetype, Ragged, Stage
 from ovsim.stage import columns as col
@@ -35,21 +36,26 @@ def of_stage(stage: Stage, custom_joints: Sequence[str] = ()) -> Flat:
 
 
 def of_attributes(joints: Mapping[str, Mapping[str, tuple[Any, str]]]) -> Flat:
-    """Joints as `consumer.usd.joint_attributes` gives them; only names that population knows."""
-    from producer import schemas
-
-    known = schemas.load().known
+    """Joints as `consumer.usd.joint_attributes` gives them."""
     out = Flat(list(joints))
     rows: dict[str, list[tuple[int, Any, str]]] = {}
     for row, found in enumerate(joints.values()):
         for name, (value, kind) in found.items():
-            if name in (PRIM_TYPE, SCHEMAS) or name in known or contract.load().find(name) is not None:
-                rows.setdefault(name, []).append((row, value, kind))
+            rows.setdefault(name, []).append((row, value, kind))
     for name, cells in rows.items():
         at = np.array([c[0] for c in cells], np.int64)
         part = FlatColumn(_numbers([c[1] for c in cells]), np.ones(at.size, np.bool_), objects(c[2] for c in cells))
         out.columns[name] = spread(part, at, len(out.paths))
     return out
+
+
+def unpublished(difference: Difference) -> bool:
+    """Whether a difference of the columns level is a USD attribute that population never publishes: a name that no physics schema has."""
+    from producer import schemas
+
+    if difference.field in ("", PRIM_TYPE, SCHEMAS) or difference.kind not in (LEFT_ONLY, RIGHT_ONLY):
+        return False
+    return difference.field not in schemas.load().known and not difference.field.startswith("material:binding")
 
 
 def _numbers(values: list[Any]) -> np.ndarray[Any, Any]:
@@ -84,10 +90,12 @@ def _values(a: Archetype, name: str) -> tuple[np.ndarray[Any, Any], str]:
         else:
             texts = got.values.tolist()
         rows = objects(tuple(texts[i:j]) for i, j in itertools.pairwise(got.offsets.tolist()))
-        return rows, "targets" if semantic == col.RELATIONSHIP else str(field.type)
+        return rows, "targets" if semantic == col.RELATIONSHIP else "token[]" if semantic == col.TOKEN_ID else _kind(field.type)
     column = contract.load().find(name)
     if got.dtype == np.uint64 and got.ndim == 1 and (semantic == col.TOKEN_ID or (column is not None and column.semantic == col.TOKEN_ID)):
         return objects(_token(a, int(t)) for t in got), "token" if semantic == col.TOKEN_ID else "string"
+    if got.dtype == np.uint64 and got.ndim == 1 and not semantic and column is None:
+        return objects(_token(a, int(t)) for t in got), "string"  # population stores strings so, and a joint has no other 64-bit attribute
     if got.dtype == np.uint64 and semantic == col.PATH_ID:
         return objects(a.paths.path_strings(got).to_pylist()), "path"
     return got.astype(np.float64), _kind(field.type)
@@ -98,6 +106,8 @@ def _token(a: Archetype, token: int) -> str:
 
 
 def _kind(t: pa.DataType) -> str:
+    if pa.types.is_large_list(t) or pa.types.is_list(t):
+        return f"{_kind(t.value_type)}[]"
     return f"{t.value_type}[{t.list_size}]" if pa.types.is_fixed_size_list(t) else str(t)
 
 

@@ -45,9 +45,17 @@ def authored_type(case: Case) -> bool:
         if column is not None and not column.array and name in hit[0]:
             stored = hit[0].field(name)
             wrong = not same_storage(stored.type, expected_type(column)) or (column.semantic == col.TOKEN_ID and not col.semantic(stored))
-            if wrong:
+            if wrong or not _readable(case, name, column):
                 return True
     return False
+
+
+def _readable(case: Case, name: str, column: contract.Column) -> bool:
+    """Whether USD's typed read finds the authored value; types that store alike, such as float4 and quatf, do not read alike."""
+    from consumer.usd.values import readable
+
+    attribute = case.usd_prim.GetAttribute(name) if case.usd_prim else None
+    return not attribute or readable(attribute, column)
 
 
 @predicate(("columns",), r"physxJoint:maxJointVelocity|physxJointAxis:.*:maxJointVelocity|physxDrivePerformanceEnvelope:.*:maxActuatorVelocity")
@@ -55,6 +63,17 @@ def velocity_sentinel(case: Case) -> bool:
     """FLT_MAX on one side, nothing or inf on the other."""
     values = {case.diff.left, case.diff.right}
     return np.float32(FLT_MAX) in {np.float32(v) for v in values if v is not None} and (None in values or math.inf in values)
+
+
+@predicate(("columns",), r".+")
+def derived_value(case: Case) -> bool:
+    """A column that population computes where USD has no opinion."""
+    column = contract.load().find(case.field)
+    prim = case.usd_prim
+    if column is None or column.producer.rule != "derived" or prim is None or not case.pair.backends:
+        return False
+    attribute = prim.GetAttribute(case.field)
+    return not attribute or not attribute.HasAuthoredValue()
 
 
 @predicate(("columns",), r"usd-schemas")

@@ -40,12 +40,33 @@ def type_derived(case: Case) -> bool:
     return case.of(case.pair.usd) is not None and str(prim.GetTypeName()) not in known
 
 
-@predicate(ALL, rf"|{SIDE}|rel[01]")
+@predicate(ALL, r"")
+def unparsed_joint(case: Case) -> bool:
+    """Only columns have the joint: OpenUSD's parser failed on its prim, or on one above it."""
+    usd = case.pair.usd
+    if not case.pair.backends or usd is None or usd.usd is None or case.usd_prim is not None:
+        return False
+    return any(case.path == p or case.path.startswith(p + "/") for p in usd.usd.unparsed)
+
+
+@predicate(ALL, r"")
+def joint_with_material(case: Case) -> bool:
+    """Only columns have the joint, and its prim lists a physics material."""
+    usd = case.pair.usd
+    if not case.pair.backends or usd is None or usd.usd is None or case.usd_prim is not None:
+        return False
+    prim = usd.usd.stage.GetPrimAtPath(case.path)
+    return bool(prim) and "PhysicsMaterialAPI" in prim.GetAppliedSchemas()
+
+
+@predicate(ALL, rf"|{SIDE}|rel[01]|_protoPath")
 def instance_proxy(case: Case) -> bool:
     """The joint, or the prim it targets, is inside a native instance (USD) or below a prototype (columns)."""
     usd = case.pair.usd
     if not case.pair.backends or usd is None or usd.usd is None:
         return False
+    if case.field == "_protoPath":
+        return case.usd_prim is not None and bool(case.usd_prim.IsInstance())
     if case.field == "":
         prim = case.usd_prim
         return case.path.startswith("/__Prototype_") if prim is None else bool(prim.IsInstanceProxy())
