@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Source = str | os.PathLike[str] | Stage
 
 
-def populate(source: str | os.PathLike[str], *, route: str = "composed", custom_joints: Sequence[str] = ()) -> Stage:
+def populate(source: str | os.PathLike[str], *, route: str = "auto", custom_joints: Sequence[str] = ()) -> Stage:
     """Population's rows and columns of a USD stage file (.usd, .usda, .usdc, .usdz).
 
     `route` is auto, crate or composed; `custom_joints` are further joint type tokens. SourceError when the file cannot be read.
@@ -27,7 +27,7 @@ def populate(source: str | os.PathLike[str], *, route: str = "composed", custom_
     return producer.populate(source, route=route, custom_joints=custom_joints)
 
 
-def open_stage(source: Source, *, route: str = "composed", custom_joints: Sequence[str] = ()) -> Stage:
+def open_stage(source: Source, *, route: str = "auto", custom_joints: Sequence[str] = ()) -> Stage:
     """A Stage from whatever stands for one: a Stage itself, a snapshot directory, a USD file. SourceError or SnapshotError otherwise."""
     if isinstance(source, Stage):
         return source

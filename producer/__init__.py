@@ -16,7 +16,7 @@ ROUTES = {"auto": "producer.auto", "crate": "producer.crate.population", "compos
 __all__ = ["ROUTES", "populate"]
 
 
-def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = (), route: str = "composed") -> Stage:
+def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = (), route: str = "auto") -> Stage:
     """Populate a `Stage` from a USD file (.usd, .usda, .usdc, .usdz) or an open `pxr.Usd.Stage`.
 
     `custom_joints`: prim types that count as joints beside the eight of the contract. `route`: `composed` (through pxr, all of USD), `crate` (columnar,

@@ -16,7 +16,7 @@ NAME = "columns"
 def run(
     files: Files,
     format: Annotated[Format, typer.Option(help="table for people, json one array, ndjson one document a line.")] = Format.table,
-    route: Annotated[Route, typer.Option(help="Reader: the columnar one where it can prove the result, else the composed one.")] = Route.composed,
+    route: Annotated[Route, typer.Option(help="Reader: the columnar one where it can prove the result, else the composed one.")] = Route.auto,
     custom: Custom = None,
 ) -> None:
     """Print every row and column that population writes of one or many stages."""

@@ -15,7 +15,7 @@ NAME = "populate"
 def run(
     file: Annotated[Path, typer.Argument(help="A USD stage file (.usd, .usda, .usdc, .usdz).", show_default=False)],
     out: Annotated[Path, typer.Option("-o", "--out", help="Snapshot directory to write.", show_default=False)],
-    route: Annotated[Route, typer.Option(help="Reader: the columnar one where it can prove the result, else the composed one.")] = Route.composed,
+    route: Annotated[Route, typer.Option(help="Reader: the columnar one where it can prove the result, else the composed one.")] = Route.auto,
     custom: Custom = None,
 ) -> None:
     """Write the rows and columns that population makes of a stage into a snapshot directory."""
