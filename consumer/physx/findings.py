@@ -1,4 +1,4 @@
-"""Diagnostics of a PhysX view as rows, made only when asked for (codes: `consumer.diagnostic_codes`)."""
+"""Diagnostics of a PhysX view as rows, made only when asked for (codes: `ovsim.diagnostic_codes`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from consumer import building as bd
-from consumer.diagnostic_codes import CODES
+from ovsim.diagnostic_codes import CODES
 from consumer.election import JOINT_ROOT
 from consumer.physx import codes as c
 from consumer.physx.stage_graph import REFUSALS

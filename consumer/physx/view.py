@@ -61,7 +61,7 @@ class PhysxView:
 
     @cached_property
     def diagnostics(self) -> Diagnostics:
-        """Findings of the descriptors and of the runtime, each code documented in `consumer.diagnostic_codes`."""
+        """Findings of the descriptors and of the runtime, each code documented in `ovsim.diagnostic_codes`."""
         from consumer.physx.findings import tell
 
         return tell(self)

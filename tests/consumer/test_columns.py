@@ -136,7 +136,7 @@ def test_nan_and_infinite_matrices_do_not_harm():
 
 def test_every_code_is_documented():
     """The codes of descriptors stand in the table of codes."""
-    from consumer.diagnostic_codes import CODES
+    from ovsim.diagnostic_codes import CODES
     from consumer.findings import FINDINGS
 
     assert {code for code, _, _ in FINDINGS} | {"column-type", "column-cast", "unknown-path-id"} <= set(CODES)

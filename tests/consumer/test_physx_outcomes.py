@@ -11,7 +11,7 @@ from hand import Hand, matrix
 from oracle.scenes import random_stage
 from physx_hand import FIXED, REVOLUTE, codes, document, graph, view_of, world
 
-from consumer.diagnostic_codes import CODES, table
+from ovsim.diagnostic_codes import CODES, table
 from consumer.physx import codes as c
 from consumer.physx import physx_view
 from consumer.physx.stage_graph import REFUSALS

@@ -1,4 +1,4 @@
-"""Every diagnostic code of descriptors and of the PhysX view in one table: severity, meaning, what to do. The documentation is generated from it."""
+"""Every diagnostic code in one table: severity, meaning, what to do; `docs/diagnostics.md` is generated from it (`python -m ovsim.diagnostic_codes`)."""
 
 from __future__ import annotations
 
@@ -25,6 +25,32 @@ _E, _W, _I = "error", "warning", "info"
 
 CODES: MappingProxyType[str, Code] = MappingProxyType(
     {
+        # population
+        "route": _code(_I, "silent", "which reader populated the stage, and why", "nothing"),
+        "unresolved-reference": _code(_W, "warning", "a layer or prim that an arc names is not there; the rest is populated", "repair the arc"),
+        "reference-cycle": _code(_W, "warning", "arcs form a cycle, which USD cuts", "remove one of the arcs"),
+        "schema-dropped": _code(_W, "silent", "an applied schema is unknown or misspelled and left out of usd-schemas", "correct its name"),
+        "transform-op-skipped": _code(_W, "warning", "a transform op cannot be read, so USD leaves it out", "correct the op or xformOpOrder"),
+        "wrong-type": _code(_W, "silent", "a value is of another type than the contract's", "write the type that the contract declares"),
+        "schemas-missing": _code(_W, "silent", "a schema package is not installed, so the contract's data serves", "install it"),
+        "schema-unknown": _code(_W, "silent", "the attributes of an applied API cannot be known without its schema package", "install it"),
+        "usd-warning": _code(_W, "warning", "another warning of USD while the stage was read", "see the message"),
+        "missing-ancestor": _code(_W, "silent", "a row lacks its parent's row, whose transform counts as identity", "add a row for the parent"),
+        "missing-units": _code(_W, "silent", "there is no row of / with the units, so the stage counts as SI, Z-up", "add it"),
+        "usd-parser": _code(_W, "warning", "OpenUSD's own parser said something of the stage (USD backend)", "see the message"),
+        "usd-unparsed": _code(_W, "silent", "OpenUSD's own parser gives no descriptor of a joint prim (USD backend)", "see the message"),
+        "usd-validator": _code(_W, "silent", "a USD physics validator reports the prim (`ovsim check`)", "see the message"),
+        # columns written by hand (`ovsim check`)
+        "absent-column": _code(
+            _W, "silent", "a column is absent and the parser's default is not what population writes", "write the value given, or use --fix"
+        ),
+        "inert-column": _code(_W, "silent", "a column of an API that usd-schemas does not list", "list the API"),
+        "unread-column": _code(_I, "silent", "a column that nothing reads on a row of this type", "check the name and the type"),
+        "unknown-instance": _code(_W, "silent", "an instance of a multi-apply API that this joint type never reads", "use one that it reads"),
+        "dangling-id": _code(_E, "silent", "an id that the stage's dictionary does not hold", "intern it"),
+        "dangling-target": _code(_W, "silent", "the target of a relationship has no row", "publish it or repair the relationship"),
+        "w-first-suspected": _code(_W, "silent", "a quaternion looks as if its lanes were w, x, y, z", "write x, y, z, w"),
+        "radians-suspected": _code(_W, "silent", "bounds of a rotational limit look like radians", "write degrees"),
         # columns as the parser reads them
         "column-type": _code(
             _W, "silent", "a column has a type that the parser cannot read, so its default stays", "write the type that the contract declares"
@@ -210,3 +236,14 @@ def table() -> str:
     """The table as Markdown, for the documentation."""
     head = "| code | severity | real runtime | meaning | what to do |\n|---|---|---|---|---|\n"
     return head + "".join(f"| `{n}` | {c.severity} | {c.real} | {c.meaning} | {c.remedy} |\n" for n, c in CODES.items())
+
+
+PAGE = """# Diagnostics
+
+A diagnostic is a row (code, severity, path, column, message). `ovsim resolve` and `ovsim physx` print them with `--diagnostics`; `ovsim check` prints
+these and its own. The column *real runtime* says how ovphysx 0.6.3 tells of the same thing: as an error, as a warning, or not at all.
+
+"""
+
+if __name__ == "__main__":
+    print(PAGE + table(), end="")
