@@ -1,4 +1,4 @@
-"""Every diagnostic code in one table: severity, meaning, what to do; `docs/diagnostics.md` is generated from it (`python -m ovsim.diagnostic_codes`)."""
+"""Every diagnostic code in one table; `docs/diagnostics.md` is generated from it (`python -m ovsim.diagnostic_codes`)."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from consumer import building as bd
-from ovsim.diagnostic_codes import CODES
 from consumer.election import JOINT_ROOT
 from consumer.physx import codes as c
 from consumer.physx.stage_graph import REFUSALS
 from consumer.physx.view import PhysxView
 from ovsim.contract.joints import FIXED
+from ovsim.diagnostic_codes import CODES
 from ovsim.diagnostics import Diagnostics
 
 Array = npt.NDArray[Any]
