@@ -35,6 +35,7 @@ BROKEN = frozenset({"unresolved-reference", "reference-cycle"})
 _ADDRESS = re.compile(r"\s*<0x[0-9a-f]+>")
 _LONGEST = 4_000
 _ATTEMPTS = 4
+_MANY_ROWS = 100_000
 _CLOCK_NS = 20_000_000
 
 
@@ -124,7 +125,8 @@ def _deeper(stage: Stage, settings: Settings, file: str, give: Callable[..., Non
     import consumer
     from ovsim.dataset import descriptors
 
-    found = consumer.resolve(stage, rules=settings.rules, custom_types=settings.custom_joints)
+    threads = _threads(stage)
+    found = consumer.resolve(stage, rules=settings.rules, custom_types=settings.custom_joints, threads=threads)
     told = set(found.diagnostics)
     tell("resolve", found.diagnostics)
     give(descriptors.blocks(found, file))
@@ -132,9 +134,16 @@ def _deeper(stage: Stage, settings: Settings, file: str, give: Callable[..., Non
     if settings.level == "physx":
         from ovsim.dataset import runtime
 
-        view = consumer.physx_view(stage, custom_types=settings.custom_joints)
+        view = consumer.physx_view(stage, custom_types=settings.custom_joints, threads=threads)
         tell("physx", (d for d in view.diagnostics if d not in told))
         give(runtime.blocks(view, file))
+
+
+def _threads(stage: Stage) -> int:
+    """Threads for the kernels of a stage: those that this process was given (`NUMBA_NUM_THREADS`), one where the rows are too few to share."""
+    import numba
+
+    return min(int(numba.config.NUMBA_NUM_THREADS), os.cpu_count() or 1) if len(stage) >= _MANY_ROWS else 1
 
 
 def _steady(mirror: Mirror, settings: Settings, seen: Callable[[list[fp.Layer]], None]) -> tuple[Stage, list[fp.Layer]]:
