@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ovsim.cli.common import Custom, File, progress
+from ovsim.contract.joints import DISTANCE, SPHERICAL
 
 if TYPE_CHECKING:
     from consumer import Descriptors
@@ -61,7 +62,7 @@ def _table(found: Descriptors) -> None:
     from rich.table import Table
 
     from ovsim.cli import output
-    from ovsim.cli.output import number, record
+    from ovsim.cli.output import record
 
     table = Table(title=f"{len(found)} joints, rules {found.rules}")
     for head in ("joint", "type", "body0", "body1", "limit", "drive"):
@@ -69,7 +70,19 @@ def _table(found: Descriptors) -> None:
     for row in found.to_arrow().to_pylist():
         limits = row["limits"] if row.get("limits") else [row["limit"]] if row.get("limit") else []
         drives = row["drives"] if row.get("drives") else [row["drive"]] if row.get("drive") else []
-        spans = "; ".join(f"{x.get('axis', '')} {number(x['lower'])} .. {number(x['upper'])}".strip() for x in limits if x.get("enabled"))
+        spans = "; ".join(_span(row, x) for x in limits if x.get("enabled"))
         pushes = "; ".join(record(x, ("axis", "stiffness", "damping", "targetPosition")) for x in drives if x.get("enabled"))
         table.add_row(row["path"], row["type"], row["body0"] or "world", row["body1"] or "world", spans, pushes)
     output.console().print(table)
+
+
+def _span(row: dict[str, Any], limit: dict[str, Any]) -> str:
+    """A limit in few words: a cone by its half angles, a distance by the bounds that hold, else lower to upper."""
+    from ovsim.cli.output import number
+
+    if row["type"] == SPHERICAL:
+        return f"cone {number(limit['lower'])}, {number(limit['upper'])}"
+    if row["type"] == DISTANCE:
+        bounds = (("min", row["minEnabled"], limit["lower"]), ("max", row["maxEnabled"], limit["upper"]))
+        return ", ".join(f"{name} {number(value)}" for name, holds, value in bounds if holds)
+    return f"{limit.get('axis', '')} {number(limit['lower'])} .. {number(limit['upper'])}".strip()
