@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ovsim import tables
 from ovsim.errors import SourceError
 from ovsim.stage import Stage
 from ovsim.stage.snapshot import is_snapshot
@@ -28,14 +29,19 @@ def populate(source: str | os.PathLike[str], *, route: str = "auto", custom_join
 
 
 def open_stage(source: Source, *, route: str = "auto", custom_joints: Sequence[str] = ()) -> Stage:
-    """A Stage from whatever stands for one: a Stage itself, a snapshot directory, a USD file. SourceError or SnapshotError otherwise."""
+    """A Stage from whatever stands for one: a Stage itself, a snapshot directory, a USD file, a table or a directory of tables (`ovsim.tables`).
+
+    SourceError, SnapshotError or TableError otherwise.
+    """
     if isinstance(source, Stage):
         return source
     where = Path(source)
-    if where.is_dir():
-        if not is_snapshot(where):
-            raise SourceError(f"{where} is a directory without snapshot.json; give a stage file or a directory that `ovsim populate` wrote")
+    if where.is_dir() and is_snapshot(where):
         return Stage.load(where)
+    if tables.is_table(where):
+        return tables.read_stage(where)
+    if where.is_dir():
+        raise SourceError(f"{where} is a directory without snapshot.json; give a stage file or a directory that `ovsim populate` wrote")
     return populate(source, route=route, custom_joints=custom_joints)
 
 

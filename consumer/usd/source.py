@@ -171,8 +171,7 @@ def mended_transforms(stage: Usd.Stage) -> Iterator[None]:
 
 def _reads(xformable: UsdGeom.Xformable) -> bool:
     try:
-        xformable.GetOrderedXformOps()
-        xformable.GetLocalTransformation()
+        UsdGeom.XformCache().GetLocalTransformation(xformable.GetPrim())
     except Tf.ErrorException:
         return False
     return True

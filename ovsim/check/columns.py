@@ -71,15 +71,19 @@ def _type(context: Context, archetype: Archetype, name: str, column: Column) -> 
         return
     if pa.types.is_uint64(got) and column.semantic == col.TOKEN_ID:
         return
-    lanes = got.list_size if pa.types.is_fixed_size_list(got) else 1
-    inner = got.value_type if pa.types.is_fixed_size_list(got) else got
-    reads = lanes == column.lanes and not column.array and str(inner) in _READABLE.get(column.dtype, (str(want),))
-    if reads:
+    if readable(got, column):
         context.tell("wrong-type", "info", archetype, name, f"{got} where {column.type} is declared; the parser casts it")
     else:
         context.tell(
             "wrong-type", "error", archetype, name, f"{got} where {column.type} is declared; the parser cannot read it, so it counts as absent"
         )
+
+
+def readable(got: pa.DataType, column: Column) -> bool:
+    """Whether the parser reads a column of this type, cast or not."""
+    lanes = got.list_size if pa.types.is_fixed_size_list(got) else 1
+    inner = got.value_type if pa.types.is_fixed_size_list(got) else got
+    return lanes == column.lanes and not column.array and str(inner) in _READABLE.get(column.dtype, (str(expected_type(column)),))
 
 
 def same_storage(a: pa.DataType, b: pa.DataType) -> bool:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ovsim.check.absent import UNITS
-from ovsim.check.columns import expected_type, same_storage
+from ovsim.check.columns import expected_type, readable
 from ovsim.check.context import Context
 from ovsim.contract import Column
 from ovsim.diagnostics import Diagnostics
@@ -91,10 +91,10 @@ def _repair(context: Context, archetype: Archetype, changes: list[Change]) -> Ar
 
 
 def _cast(archetype: Archetype, name: str, column: Column) -> pa.Array | None:
-    """The column in its contract type, when it has another number type with the same lanes and every value survives; None otherwise."""
+    """The column in its contract type, when the parser cannot read its number type, lanes fit and every value survives; None otherwise."""
     want, array = expected_type(column), archetype.column(name)
     got = array.type
-    if column.array or column.semantic in (col.TOKEN_ID, col.RELATIONSHIP) or same_storage(got, want) or not _number(got) or not _number(want):
+    if column.array or column.semantic in (col.TOKEN_ID, col.RELATIONSHIP) or readable(got, column) or not _number(got) or not _number(want):
         return None
     if (got.list_size if pa.types.is_fixed_size_list(got) else 1) != column.lanes:
         return None

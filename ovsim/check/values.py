@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -10,6 +13,9 @@ from ovsim.check.context import Context
 from ovsim.contract.joints import D6, D6_INSTANCES, PRISMATIC, REVOLUTE, ROTATIONAL_INSTANCES, SPHERICAL
 from ovsim.stage import Archetype, Stage
 from ovsim.stage import columns as col
+
+if TYPE_CHECKING:
+    from consumer import Descriptors
 
 _TURN = 2 * np.pi + 1e-4
 _CONE = ("physics:coneAngle0Limit", "physics:coneAngle1Limit")
@@ -74,32 +80,41 @@ def _cone(context: Context, archetype: Archetype) -> None:
 
 
 def _w_first(context: Context) -> None:
-    """Rotations that are identity with w first, or that make the two frames meet only when read so."""
+    """Rotations that are identity with w first, or that make the two frames meet only when read so (one of them, or both)."""
     import consumer
 
     plain = consumer.resolve(context.stage, custom_types=context.custom_joints)
-    apart = {b.type_name: b.path[b.valid_frames == 0] for b in plain.blocks}
-    turned = consumer.resolve(with_w_first(context.stage), custom_types=context.custom_joints) if any(p.size for p in apart.values()) else plain
-    meets = {b.type_name: b.path[b.valid_frames != 0] for b in turned.blocks}
+    apart = _checked(plain, 0)
+    healed: dict[int, npt.NDArray[np.uint64]] = {0: np.empty(0, np.uint64), 1: np.empty(0, np.uint64)}
+    for sides in ((0,), (1,), (0, 1)) if apart.size else ():
+        meets = _checked(consumer.resolve(with_w_first(context.stage, sides), custom_types=context.custom_joints), 1)
+        found = np.intersect1d(apart, meets)
+        apart = np.setdiff1d(apart, found)
+        for k in sides:
+            healed[k] = np.union1d(healed[k], found)
     for archetype in context.joints():
-        healed = np.isin(archetype.path_ids, np.intersect1d(apart.get(archetype.type_name, []), meets.get(archetype.type_name, [])).astype(np.uint64))
         for k in (0, 1):
             name = f"physics:localRot{k}"
             q = context.numbers(archetype, name)
             if q is None or q.ndim != 2 or q.shape[1] != 4:
                 continue
             identity = (np.abs(q[:, 0]) == 1) & (q[:, 1:] == 0).all(axis=1)
-            moved = healed & (q != np.array([0, 0, 0, 1.0])).any(axis=1)
+            moved = np.isin(archetype.path_ids, healed[k]) & (q != np.array([0, 0, 0, 1.0])).any(axis=1)
             message = "this looks like a quaternion with w first; columns hold x, y, z, w"
             context.tell("w-first-suspected", "warning", archetype, name, message, identity | moved)
 
 
-def with_w_first(stage: Stage) -> Stage:
-    """The stage with every joint rotation read as if w stood first."""
+def _checked(descriptors: Descriptors, valid: int) -> npt.NDArray[np.uint64]:
+    """Path ids of the joints whose frames meet (1) or do not (0)."""
+    return np.concatenate([b.path[b.valid_frames == valid] for b in descriptors.blocks] or [np.empty(0, np.uint64)])
+
+
+def with_w_first(stage: Stage, sides: Sequence[int] = (0, 1)) -> Stage:
+    """The stage with the joint rotations of these sides read as if w stood first."""
     out = []
     for archetype in stage.archetypes:
         batch = archetype.batch
-        for name in ("physics:localRot0", "physics:localRot1"):
+        for name in (f"physics:localRot{k}" for k in sides):
             if name in archetype and pa.types.is_fixed_size_list(archetype.field(name).type) and archetype.field(name).type.list_size == 4:
                 at = batch.schema.get_field_index(name)
                 q = archetype.values(name)

@@ -76,7 +76,7 @@ def explain_physx(pair: Pair, difference: Difference, below: Sequence[Difference
     for pattern, fields in _MADE_OF:
         if re.fullmatch(pattern, difference.field):
             for d in own:
-                if re.fullmatch(fields, d.field) and d.finding != UNEXPLAINED:
+                if re.fullmatch(fields, d.field) and d.finding != UNEXPLAINED and d.kind != ORDER:
                     return difference.explained(d.finding)
             break
     if not _GRAPH.fullmatch(difference.field) and not _turned_over(pair, difference.path):
@@ -84,6 +84,9 @@ def explain_physx(pair: Pair, difference: Difference, below: Sequence[Difference
     for d in own:
         if _GRAPH_CAUSES.fullmatch(d.field) and d.finding != UNEXPLAINED:
             return difference.explained(d.finding)
+    for body in _bodies(pair, difference.path):
+        if pair.usd is not None and pair.usd.usd is not None and body in pair.usd.usd.refused:
+            return difference.explained(pair.usd.usd.refused[body])
     groups = _groups(pair, below)
     for node in _nodes(pair, difference):
         causes = groups.causes.get(groups.find(node), [])
@@ -106,6 +109,18 @@ def explain_derived(pair: Pair, difference: Difference, found: Sequence[Differen
     return difference
 
 
+def explain_coupled(pair: Pair, difference: Difference, found: Sequence[Difference]) -> Difference:
+    """A PhysX difference of a gear or rack that follows from one of the joints it couples: another frame, another kind, no joint at all."""
+    key = ("physx-by-path", id(found))
+    if key not in pair.cache:
+        pair.cache[key] = {d.path: d.finding for d in found if d.level == "physx" and d.finding != UNEXPLAINED}
+    for side in (pair.left, pair.right):
+        for joint in _couplings(pair, side).get(difference.path, ()):
+            if joint in pair.cache[key]:
+                return difference.explained(pair.cache[key][joint])
+    return difference
+
+
 def _by_path(pair: Pair, below: Sequence[Difference]) -> dict[str, list[Difference]]:
     key = ("by-path", id(below))
     if key not in pair.cache:
@@ -114,6 +129,14 @@ def _by_path(pair: Pair, below: Sequence[Difference]) -> dict[str, list[Differen
             out.setdefault(d.path, []).append(d)
         pair.cache[key] = out
     return pair.cache[key]
+
+
+def _bodies(pair: Pair, path: str) -> Iterable[str]:
+    """Bodies of a joint on either side."""
+    for side in (pair.left, pair.right):
+        if "descriptors" in side.levels:
+            flat = side.flat("descriptors")
+            yield from (b for b in (flat.get(path, "body0"), flat.get(path, "body1")) if b)
 
 
 def _refused(pair: Pair, difference: Difference) -> str:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from ovsim.contract import findings
 from ovsim.diff import rulesets
-from ovsim.diff.cascade import explain_derived, explain_physx
+from ovsim.diff.cascade import explain_coupled, explain_derived, explain_physx
 from ovsim.diff.case import Case, Pair
 from ovsim.diff.comparator import UNEXPLAINED, Difference
 from ovsim.diff.predicates import PREDICATES, Predicate
@@ -63,6 +63,7 @@ def classify(pair: Pair, differences: Sequence[Difference]) -> list[Difference]:
     first = [explain_derived(pair, d, found) if d.level == "descriptors" and d.finding == UNEXPLAINED else d for d in first]
     below = [d for d in first if d.level == "descriptors"]
     out = [explain_physx(pair, d, below) if d.level == "physx" else d for d in first]
+    out = [explain_coupled(pair, d, out) if d.level == "physx" and d.finding == UNEXPLAINED else d for d in out]
     return [explain(pair, d) if d.level == "physx" and d.finding == UNEXPLAINED else d for d in out]
 
 

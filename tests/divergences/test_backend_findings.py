@@ -224,3 +224,39 @@ def test_articulation_thresholds_raw():
     assert sleep.right == pytest.approx(5e-5)
     authored = "float physxArticulation:sleepThreshold = 1\nfloat physxArticulation:stabilizationThreshold = 1"
     assert against(text(authored)).differences == []
+
+
+def test_derived_column():
+    """A joint that lists a body API carries the columns that population computes for bodies."""
+    apis = ["PhysicsRigidBodyAPI", "PhysxRigidBodyAPI"]
+    found = against(world(*AB, joint("PhysicsFixedJoint", "J", "/W/A", "/W/B", "", apis)), ["columns"])
+    assert findings_of(found) == {"derived-column", "velocity-sentinel"}
+    sleep = at(found, "/W/J", "physxRigidBody:sleepThreshold", "columns")
+    assert (sleep.left, sleep.right) == (pytest.approx(5e-5), pytest.approx(5e-3))
+    authored = "float physxRigidBody:sleepThreshold = 1"
+    text = world(*AB, joint("PhysicsFixedJoint", "J", "/W/A", "/W/B", authored, apis))
+    assert at(against(text, ["columns"]), "/W/J", "physxRigidBody:sleepThreshold", "columns") is None
+
+
+def test_joint_with_material():
+    """A joint that lists a material API is no joint for OpenUSD's parser."""
+    found = against(world(*AB, joint("PhysicsFixedJoint", "J", "/W/A", "/W/B", "", ["PhysicsMaterialAPI"])))
+    assert findings_of(found) == {"joint-with-material"}
+    assert at(found, "/W/J", "").left is None
+
+
+def test_unparsed_joint():
+    """An attribute where the relationship belongs: OpenUSD's parser fails on this joint and still gives the others."""
+    spoiled = prim("PhysicsFixedJoint", "J", 'string physics:body0 = "/W/A"\nrel physics:body1 = </W/B>')
+    found = against(world(*AB, spoiled, joint("PhysicsFixedJoint", "K", "/W/A", "/W/B")))
+    assert findings_of(found) == {"unparsed-joint"}
+    assert {d.path for d in found.differences} == {"/W/J"}
+    assert "usd-unparsed" in found.left.descriptors.diagnostics.codes()
+
+
+def test_unreadable_transform():
+    """A transform stack with an operation that USD does not know: no crash, and both sides agree."""
+    odd = body("A").replace('["xformOp:translate"]', '["xformOp:translate", "xformOp:nonsense", "garbage"]')
+    found = against(world(odd, body("B"), joint("PhysicsFixedJoint", "J", "/W/A", "/W/B")))
+    assert found.differences == []
+    assert len(found.left.flat("descriptors").paths) == 1

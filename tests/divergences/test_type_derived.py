@@ -8,6 +8,8 @@ import sys
 import textwrap
 
 _GENERATED = """#usda 1.0
+(
+)
 class MyHinge "MyHinge"
 {
     uniform token physics:axis = "X"
@@ -22,7 +24,7 @@ _PLUG = {
         {
             "Info": {
                 "Types": {
-                    "MyHinge": {
+                    "ExampleMyHinge": {
                         "alias": {"UsdSchemaBase": "MyHinge"},
                         "schemaIdentifier": "MyHinge",
                         "bases": ["UsdPhysicsRevoluteJoint"],
