@@ -24,7 +24,8 @@ def locate(asset: str, anchor: str) -> str:
     Relative paths stand beside the layer, in a package inside it; without a leading dot they may be found on a search path too, but what stands
     beside the layer wins. `Unprovable` for URIs, expressions, layer arguments, and what is not there.
     """
-    if _SCHEME.match(asset) or asset.startswith("`") or "[" in asset or ":SDF_FORMAT_ARGS:" in asset or os.path.isabs(asset) and anchor.endswith("]"):
+    odd = _SCHEME.match(asset) or asset.startswith("`") or "[" in asset or ":SDF_FORMAT_ARGS:" in asset
+    if odd or (os.path.isabs(asset) and anchor.endswith("]")):
         raise Unprovable(f"the asset path {asset!r} is no plain file path")
     package, member = _split(anchor)
     path = os.path.normpath(os.path.join(os.path.dirname(member or anchor), asset))

@@ -49,9 +49,9 @@ def read(library: Library, space: Namespace, stacks: I64, wanted: Callable[[str]
     ).any():
         raise Unprovable("an attribute's default is an array edit or an animation block")
     width = np.diff(space.first)[stacks]
-    site = np.repeat(sites.astype(np.int32), specs.count)
+    site = np.repeat(sites.astype(np.int32), specs.sizes)
     if (width == 1).all():
-        first = np.concatenate([np.zeros(1, np.int64), np.cumsum(specs.count)])
+        first = np.concatenate([np.zeros(1, np.int64), np.cumsum(specs.sizes)])
         return Entries(stacks, first, *_opinions(specs), site, {})
     return _resolve(specs, site, stacks, width)
 
@@ -77,7 +77,7 @@ def _specs(library: Library, rows: I64, wanted: Callable[[str], bool]) -> Proper
         none: Any = np.empty(0, np.int32)
         return Properties(np.empty(0, np.int64), none, none, none, none.astype(np.uint8), none.astype(np.uint8))
     place = np.argsort(np.concatenate([np.flatnonzero(owner == n) for n in numbers]), kind="stable")
-    count = np.concatenate([p.count for p in parts])
+    count = np.concatenate([p.sizes for p in parts])
     at = spans((np.cumsum(count) - count)[place], count[place])
     return Properties(count[place], *(np.concatenate(c)[at] for c in list(zip(*parts))[1:]))
 
@@ -94,7 +94,7 @@ def _opinions(specs: Properties) -> tuple[I32, I32, I32, U8, U8, U8]:
 def _resolve(specs: Properties, site: I32, stacks: I64, width: I64) -> Entries:
     """Entries where stacks have several sites: one a stack and name, the strongest opinion with a value winning."""
     by_site = np.repeat(np.arange(stacks.size), width)
-    stack = np.repeat(by_site, specs.count)
+    stack = np.repeat(by_site, specs.sizes)
     name, type_name, field, kind, relationship, state = _opinions(specs)
     # specs stand by stack and strength; only stacks with several sites can name a property twice
     several = (width > 1)[stack]
@@ -132,5 +132,5 @@ def _resolve(specs: Properties, site: I32, stacks: I64, width: I64) -> Entries:
         mine = [int(o) for o in order[bounds[g] : bounds[g + 1]] if field[o] >= 0]
         lists[int(number[best[g]])] = [(int(site[o]), int(field[o])) for o in mine]
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(stack[keep], minlength=stacks.size))])
-    kept = (a[keep] for a in (name, type_name, field, kind, relationship, state, site))
-    return Entries(stacks, first, *kept, lists)
+    kept: list[Any] = [a[keep] for a in (name, type_name, field, kind, relationship, state, site)]
+    return Entries(stacks, first, kept[0], kept[1], kept[2], kept[3], kept[4], kept[5], kept[6], lists)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ovsim.errors import CrateError
 
 
-class Unprovable(CrateError):
+class Unprovable(CrateError):  # noqa: N818 - no fault of the file
     """The file is sound but holds something whose result the columnar reader cannot prove; `reason` says what."""
 
     def __init__(self, reason: str) -> None:

@@ -14,6 +14,11 @@ I32 = npt.NDArray[np.int32]
 
 UNKNOWN, IGNORED = -1, -2
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # slots of a prim's fields
 PRIM_SLOTS = (
     "specifier",
@@ -38,22 +43,26 @@ PRIM_SLOTS = (
     "kilogramsPerUnit",
 )
 SLOT = {name: i for i, name in enumerate(PRIM_SLOTS)}
-PRIM_IGNORED = frozenset(
-    """accessibility assetInfo comment customLayerData displayGroupOrder displayName documentation endFrame endTimeCode
-    framePrecision framesPerSecond hasOwnedSubLayers hidden kind owner playbackMode prefix propertyOrder
-    providesUsdShadeConnectableAPIBehavior renderSettingsPrimPath sdrMetadata sessionOwner startFrame startTimeCode suffix timeCodesPerSecond
-    uiHints variantSetChildren variantSetNames autoPlay colorConfiguration colorManagementSystem colorSpace colorSpaceConfiguration
-    isPlayable omniverse:streaming hide_in_stage_window no_delete""".split()
+PRIM_IGNORED = _words(
+    """
+    accessibility assetInfo comment customLayerData displayGroupOrder displayName documentation endFrame endTimeCode framePrecision
+    framesPerSecond hasOwnedSubLayers hidden kind owner playbackMode prefix propertyOrder providesUsdShadeConnectableAPIBehavior
+    renderSettingsPrimPath sdrMetadata sessionOwner startFrame startTimeCode suffix timeCodesPerSecond uiHints variantSetChildren
+    variantSetNames autoPlay colorConfiguration colorManagementSystem colorSpace colorSpaceConfiguration isPlayable omniverse:streaming
+    hide_in_stage_window no_delete
+    """
 )
 
 # slots of a property's fields
 DEFAULT, TARGETS, SAMPLES, TYPE_NAME = range(4)
 PROPERTY_SLOT = {"default": DEFAULT, "targetPaths": TARGETS, "timeSamples": SAMPLES, "spline": SAMPLES, "typeName": TYPE_NAME}
-PROPERTY_IGNORED = frozenset(
-    """allowedTokens arraySizeConstraint assetInfo bindMaterialAs colorManagementSystem colorSpace comment connectability connectionChildren
-    connectionPaths constraintTargetIdentifier custom customData displayGroup displayName displayUnit documentation elementSize hidden inbetween
-    interpolation limits noLoadHint outputName prefix renderType sdrMetadata suffix symmetricPeer symmetryArguments symmetryFunction
-    targetChildren uiHints unauthoredValuesIndex uncomposedTargets unitMultiplier variability weight""".split()
+PROPERTY_IGNORED = _words(
+    """
+    allowedTokens arraySizeConstraint assetInfo bindMaterialAs colorManagementSystem colorSpace comment connectability connectionChildren
+    connectionPaths constraintTargetIdentifier custom customData displayGroup displayName displayUnit documentation elementSize hidden
+    inbetween interpolation limits noLoadHint outputName prefix renderType sdrMetadata suffix symmetricPeer symmetryArguments
+    symmetryFunction targetChildren uiHints unauthoredValuesIndex uncomposedTargets unitMultiplier variability weight
+    """
 )
 
 

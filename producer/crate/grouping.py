@@ -63,9 +63,8 @@ def groups(found: Entries, stack: I64, kind: I64, extra: I64, order: I64, tokens
             stacks = by_stack[0][by_stack[1][s] : by_stack[1][s + 1]]
             made[s] = (stacks, *_matrix(found, stacks, slot))
         stacks, first, field = made[s]
-        spread: I64 | slice = rank[stack[rows]]
-        if rows.size == stacks.size and np.array_equal(spread, np.arange(rows.size)):
-            spread = slice(None)
+        ranks = rank[stack[rows]]
+        spread = slice(None) if rows.size == stacks.size and np.array_equal(ranks, np.arange(rows.size)) else ranks
         out.append(Group(rows, stacks, spread, first, field))
     return out
 

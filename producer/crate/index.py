@@ -19,8 +19,14 @@ REFERENCE, PAYLOAD = 1, 2
 _FORBIDDEN = ("inheritPaths", "specializes", "variantSelection")
 
 
+NOWHERE = -1
+
+
 class Rule(NamedTuple):
-    """How a node's paths become stage paths: `prefix` is the ancestor at `depth` of the prim that has the node ("/" at depth 0: the identity)."""
+    """How a node's paths become stage paths: `prefix` is the ancestor at `depth` of the prim that has the node ("/" at depth 0: the identity).
+
+    A rule with depth `NOWHERE` says that these paths have no place in the stage.
+    """
 
     prefix: str
     depth: int
@@ -187,7 +193,7 @@ class Composer:
 
 
 def _is_within(path: str, root: str) -> bool:
-    return root == "/" or path == root or path.startswith(root + "/")
+    return root in ("/", path) or path.startswith(root + "/")
 
 
 def _placed(node: Node, outer: tuple[Rule, ...], depth: int) -> Node:

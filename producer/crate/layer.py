@@ -28,13 +28,13 @@ _TOO_DEEP = 1000  # levels of prims; deeper is left to the composed route
 
 
 class Properties(NamedTuple):
-    """Property specs of chosen prim rows, in the order of the rows; `count` by row, the rest by spec, shapes (m,).
+    """Property specs of chosen prim rows, in the order of the rows; `sizes` by row, the rest by spec, shapes (m,).
 
     `name`, `type_name`: token ids of the library (type 0: none). `field`: global field index of the default value or target list, -1 none.
     `kind`: crate type of that value. `flags`: RELATIONSHIP, SAMPLED, ODD (an array edit).
     """
 
-    count: I64
+    sizes: I64
     name: I32
     type_name: I32
     field: I32
@@ -154,8 +154,7 @@ def _extents(parent: I32, depth: I32, end: I32) -> None:
     for k in range(n - 1):
         r = n - 1 - k
         p = parent[r]
-        if end[r] > end[p]:
-            end[p] = end[r]
+        end[p] = max(end[p], end[r])
 
 
 @serial
@@ -218,7 +217,10 @@ def _gather(
     out: I32,
     small: U8,
 ) -> tuple[int, int, int]:
-    """Fill `count`, `out` (3, m): name, type name, field, and `small` (2, m): kind, flags. Returns (m, problem, token): 1 unknown field, 2 bad type name."""
+    """Fill `count`, `out` (3, m): name, type name, field, and `small` (2, m): kind, flags.
+
+    Returns (m, problem, token): 1 unknown field, 2 bad type name.
+    """
     n = 0
     for i in range(rows.size):
         start = n

@@ -130,7 +130,7 @@ class Library:
             out[mine] = self.texts(number, got, kind == STRING) if text else got
         return out
 
-    def texts(self, number: int, index: npt.NDArray[np.uint32], is_string: bool) -> I64:
+    def texts(self, number: int, index: npt.NDArray[Any], is_string: bool) -> I64:
         tables = self.layers[number].tables
         if is_string:
             if index.size and int(index.max()) >= tables.strings.size:

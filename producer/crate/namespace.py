@@ -1,8 +1,9 @@
 """The composed prims of a stage as arrays, built in blocks instead of prim by prim.
 
-Three cases, each vectorised: a subtree that one layer alone describes and that has no arcs is taken over row by row (`_bulk`); siblings whose subtrees
-have the same shape and the same arcs (thousands of environments that reference one robot) are composed once and repeated (`_alike`); what remains is
-composed prim by prim. A prim's opinions are a *stack*: a list of sites (prim row, rules that map its paths). Repeated prims share one stack.
+Three cases, each vectorised: a subtree that one layer alone describes and that has no arcs is taken over row by row (`_bulk`); siblings whose
+subtrees have the same shape and the same arcs (thousands of environments that reference one robot) are composed once and repeated (`_alike`);
+what remains is composed prim by prim. A prim's opinions are a *stack*: a list of sites (prim row, rules that map its paths). Repeated prims share
+one stack.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from producer.crate import fields as fd
 from producer.crate.errors import Unprovable
-from producer.crate.index import Composer, Node, Rule
+from producer.crate.index import NOWHERE, Composer, Node, Rule
 from producer.crate.layer import Layer
 from producer.crate.library import Library
 
@@ -34,7 +35,7 @@ class Block(NamedTuple):
 
     base: int
     rows: I64
-    count: int
+    repeats: int
     shift: I64 | None
 
 
@@ -99,7 +100,7 @@ class Namespacer:
         self._stack_count = 0
         self._arcs: dict[int, I64] = {}
         self._shapes: dict[int, tuple[U64, U64]] = {}
-        self._prototypes: dict[tuple[object, ...], Prototype] = {}
+        self._prototypes: dict[tuple[object, ...], tuple[Prototype, object]] = {}
         root = self.composer.root(number)
         queue = [_Item(root, self._emit(np.array([-1]), np.array([0]), root, None), None, 0)]
         while queue:
@@ -114,7 +115,7 @@ class Namespacer:
             np.concatenate(self._site_rules),
             list(self.rules),
             self._blocks,
-            list(self._prototypes.values()),
+            [p for p, _ in self._prototypes.values()],
         )
 
     # -- emitting ------------------------------------------------------------------------------------------------------
@@ -254,13 +255,16 @@ class Namespacer:
         if any(k.moving for arc in arcs for k in arc.walk()):
             raise Unprovable("an instance's arcs differ from sibling to sibling")
         key = tuple((k.kind, k.stack, k.path) for arc in arcs for k in arc.walk())
+        content = _content(item.node, item.depth)
+        maps = tuple(k.rules for k in content.walk() if k.rows)
         got = self._prototypes.get(key)
         if got is not None:
-            got.instances.append(item.ids)
+            if got[1] != maps:
+                raise Unprovable("instances of one prototype map paths differently")
+            got[0].instances.append(item.ids)
             return []
-        content = Node(item.node.stack, "", (), tuple(_replaced(a, item.depth) for a in arcs), 0, ())
-        root = self._emit(np.array([0]), np.array([0]), content._replace(kids=()), None)
-        self._prototypes[key] = Prototype(int(root[0]), [item.ids])
+        root = self._emit(np.array([0]), np.array([0]), content._replace(rows=(), kids=()), None)
+        self._prototypes[key] = Prototype(int(root[0]), [item.ids]), maps
         return [_Item(content, root, None, 1, True)]
 
     # -- shapes --------------------------------------------------------------------------------------------------------
@@ -348,7 +352,22 @@ def _direct(node: Node, depth: int) -> list[Node]:
     return out
 
 
+def _content(node: Node, depth: int) -> Node:
+    """`node` without the opinions that an instance at `depth` ignores: those of nodes that no arc of the prim itself brought in.
+
+    They stay as nodes without rows, since later arcs must not lead back to them.
+    """
+    if node.kind and node.rules[0].depth == depth:
+        return _replaced(node, depth)
+    kids = tuple(_content(k, depth) for k in node.kids)
+    return node._replace(rows=(), kids=tuple(k for k in kids if k.kids or k.rows), rules=_moved(node.rules, depth))
+
+
 def _replaced(node: Node, depth: int) -> Node:
-    """`node` with its rules set down below a prototype root (depth 1)."""
-    rules = tuple(Rule(r.prefix, 1 if r.depth == depth else r.depth) for r in node.rules)
-    return node._replace(rules=rules, kids=tuple(_replaced(k, depth) for k in node.kids))
+    """`node` with its rules set down below a prototype root."""
+    return node._replace(rules=_moved(node.rules, depth), kids=tuple(_replaced(k, depth) for k in node.kids))
+
+
+def _moved(rules: tuple[Rule, ...], depth: int) -> tuple[Rule, ...]:
+    """Rules of an instance at `depth`, as they hold below its prototype (depth 1); what leads above the instance leads nowhere."""
+    return tuple(Rule(r.prefix, 1 if r.depth == depth else r.depth and NOWHERE) for r in rules)

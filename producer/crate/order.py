@@ -71,7 +71,7 @@ def _child_names(library: Library, space: Namespace, prim: int) -> list[int]:
     stack = int(space.stack[prim])
     names: dict[int, None] = {}
     for row in reversed(space.site_row[space.first[stack] : space.first[stack + 1]].tolist()):
-        number, layer, local = library.owner(row)
+        _, layer, local = library.owner(row)
         if layer.rep("primOrder", local) is not None:
             raise Unprovable("targets depend on the order of traversal, and children are reordered")
         listed = layer.rep("primChildren", local)

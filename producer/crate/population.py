@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,9 @@ from ovsim.stage import ROOT, UNTYPED, PathDictionary, Stage
 from producer import instances
 from producer import schemas as registry
 from producer.assemble import Assembler, Cells
-
-from producer.crate import assets
+from producer.crate import assets, opinions
 from producer.crate import entries as en
 from producer.crate import fields as fd
-from producer.crate import opinions
 from producer.crate import reps as rp
 from producer.crate.errors import Unprovable
 from producer.crate.index import Composer
@@ -278,10 +276,8 @@ class _Population:
         return np.flatnonzero(used)
 
     def _ancestors(self, below: Bool) -> None:
-        """Every ancestor of a row, and every instance root of a published prototype with its defined ancestors."""
-        starts = self.instances > 0
-        bits = self.states & (opinions.DEFINED | opinions.ABSTRACT)
-        chosen = self._above(below) | starts | (self._above(starts) & (bits == opinions.DEFINED))
+        """Every ancestor of a row, and every instance root of a published prototype, whose own ancestors get no row for it."""
+        chosen = self._above(below) | (self.instances > 0)
         chosen &= ~below
         chosen[[p.root for p in self.space.prototypes]] = False
         self._read(chosen, np.where(self.is_member, self.member_kind, self.ancestor_kind))

@@ -216,8 +216,8 @@ class Targets:
             above = np.unique(tree.parent[chain[-1]].astype(np.int64))
             chain.append(above[table[above] == 0])
         paths, tokens = self.library.paths, self.library.tokens[number]
-        for level in reversed(chain[:-1]):
-            level = level[table[level] == 0]
+        for wave in reversed(chain[:-1]):
+            level = wave[table[wave] == 0]
             if not level.size:
                 continue
             if not np.isin(tree.kind[level], (PRIM, PROPERTY)).all():
@@ -274,6 +274,8 @@ class Targets:
         if not fitting:
             raise Unprovable(f"a relationship targets {text}, which lies outside of what its arc brings in")
         prefix, depth = max(fitting, key=lambda r: len(r[0].rstrip("/")))
+        if depth < 0:
+            raise Unprovable(f"a relationship inside an instance targets {text}, which lies outside of it")
         if depth == 0 and len(rules) > 1:
             self._check_inverse(text, rules, prim[at])
         anchor = self._ancestor(prim[at], depth)
@@ -302,14 +304,14 @@ class Targets:
 
     def _check_inverse(self, text: str, rules: Sequence[tuple[str, int]], prims: I64) -> None:
         """USD refuses a target that falls through an internal arc onto the place where the arc's own content went."""
-        got, left = self._walk(np.zeros(1, np.int64), _names(text))
+        got, _ = self._walk(np.zeros(1, np.int64), _names(text))
         chain = set()
         here = int(got[0])
         while here >= 0:
             chain.add(here)
             here = int(self.space.parent[here])
         for _, depth in rules:
-            if depth and not chain.isdisjoint(self._ancestor(prims, depth).tolist()):
+            if depth > 0 and not chain.isdisjoint(self._ancestor(prims, depth).tolist()):
                 raise Unprovable(f"a relationship targets {text} through an internal arc that maps onto it")
 
     # -- the composed tree ---------------------------------------------------------------------------------------------

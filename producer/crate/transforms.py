@@ -1,6 +1,7 @@
 """Local matrices from xformOps, bit for bit as USD computes them (producer facts, rule 2): same formulas, same order of double operations.
 
-Ops apply from the last of `xformOpOrder` to the first; an op next to its own inverse is skipped together with it; identity matrices are not multiplied.
+Ops apply from the last of `xformOpOrder` to the first; an op next to its own inverse is skipped together with it; identity matrices are not
+multiplied.
 Rotations go the way through axis and angle in degrees that USD goes, so the last bits agree.
 """
 
@@ -92,7 +93,7 @@ def _multiply(op: Op, kind: str, data: npt.NDArray[np.generic], out: F64) -> Non
     if code == _MATRIX and op.inverted:
         raise Unprovable(f"{op.attribute} is a matrix that is inverted")
     number = np.ascontiguousarray(data.reshape(len(out), -1), np.float64)
-    _apply(code, op.inverted, np.array((axes + (0, 0, 0))[:3], np.int64), number, out)
+    _apply(code, op.inverted, np.array((*axes, 0, 0, 0)[:3], np.int64), number, out)
 
 
 def _operation(attribute: str) -> tuple[int, tuple[str, ...], tuple[int, ...]]:
@@ -111,9 +112,7 @@ def _quat(x: float, y: float, z: float, degrees: float) -> tuple[float, float, f
     """Unit quaternion (x y z w) of a rotation about a nearly unit axis."""
     square = x * x + y * y + z * z
     if abs(square - 1.0) >= 1e-10:
-        length = math.sqrt(square)
-        if length < _SHORTEST:
-            length = _SHORTEST
+        length = max(math.sqrt(square), _SHORTEST)
         inverse = 1.0 / length
         x, y, z = x * inverse, y * inverse, z * inverse
     half = (degrees * _RADIANS) / 2.0
