@@ -62,7 +62,7 @@ def axis_passes(block: JointBlock, rows: Array, reader: ColumnReader) -> list[Pa
     seeds = (
         *reader.float32("physxJoint:armature", joint_level),
         *reader.float32("physxJoint:maxJointVelocity", joint_level),
-        *reader.float32("newton:velocityLimit", reader.lists("NewtonJointAPI")),
+        *reader.float32("newton:velocityLimit"),  # no gate: read wherever the column is (observed)
     )
     records = []
     for k, instance in enumerate(instances):

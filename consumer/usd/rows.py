@@ -31,6 +31,7 @@ _DRIVE_INSTANCE = {REVOLUTE: "angular", PRISMATIC: "linear"}
 _DRIVE = ("targetPosition", "targetVelocity", "stiffness", "damping")
 _OTHER_APIS = ("PhysicsRigidBodyAPI", "PhysxArticulationAPI")
 _AUTHORED_ONLY = ("physxArticulation:sleepThreshold", "physxArticulation:stabilizationThreshold")  # else the units-aware default holds
+_NO_GATE = ("newton:velocityLimit",)  # read wherever the prim has it, its API applied or not (spec 6.3, observed)
 _ACTORS = ("PhysicsRigidBodyAPI", "PhysicsCollisionAPI")
 
 
@@ -114,6 +115,9 @@ def _joint_values(joint: UsdJoint, schemas: Iterable[str], data: contract.Contra
         if column.name not in out and column.name not in ("physics:body0", "physics:body1"):
             _put(out, prim, column.name, column)
     _api_values(out, prim, schemas, data)
+    for name in _NO_GATE:
+        if name not in out and prim.HasAttribute(name):
+            _put(out, prim, name, data.find(name))
     return out
 
 

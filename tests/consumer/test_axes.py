@@ -71,9 +71,10 @@ def test_spec_6_3_newton_nan_passes():
     assert math.isnan(properties(newton={"velocityLimit": NAN})["maxJointVelocity"])
 
 
-def test_spec_6_3_newton_needs_its_api():
-    """spec 6.3: gate NewtonJointAPI."""
-    assert properties(newton={"velocityLimit": 360}, listed=[])["maxJointVelocity"] == FLT_MAX
+def test_spec_6_3_newton_needs_no_api():
+    """Observed (recorded stage newton_gate): newton:velocityLimit is read wherever the column is, NewtonJointAPI listed or not."""
+    assert properties(newton={"velocityLimit": 360}, listed=[])["maxJointVelocity"] == pytest.approx(2 * math.pi)
+    assert properties(own={"maxJointVelocity": 90}, newton={"velocityLimit": 360}, listed=[])["maxJointVelocity"] == pytest.approx(2 * math.pi)
 
 
 def test_vector_rev_jointapi_unapplied():
