@@ -143,7 +143,7 @@ def _threads(stage: Stage) -> int:
     """Threads for the kernels of a stage: those that this process was given (`NUMBA_NUM_THREADS`), one where the rows are too few to share."""
     import numba
 
-    return min(int(numba.config.NUMBA_NUM_THREADS), os.cpu_count() or 1) if len(stage) >= _MANY_ROWS else 1
+    return min(numba.get_num_threads(), os.cpu_count() or 1) if len(stage) >= _MANY_ROWS else 1
 
 
 def _steady(mirror: Mirror, settings: Settings, seen: Callable[[list[fp.Layer]], None]) -> tuple[Stage, list[fp.Layer]]:
