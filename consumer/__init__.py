@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from consumer.batches import Batches, resolve_batches
 from consumer.blocks import Descriptors, JointBlock
+from consumer.buffers import Buffers
 from consumer.resolve import resolve
 from consumer.rulesets import RuleSet
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from consumer.physx import PhysxView as PhysxView
     from consumer.physx import physx_view as physx_view
 
-__all__ = ["Descriptors", "JointBlock", "PhysxView", "RuleSet", "physx_view", "resolve"]
+__all__ = ["Batches", "Buffers", "Descriptors", "JointBlock", "PhysxView", "RuleSet", "physx_view", "resolve", "resolve_batches"]
 
 
 def __getattr__(name: str) -> Any:

@@ -176,20 +176,26 @@ class _Paths:
         self._as_ids = as_ids
         if as_ids:
             return
-        named = np.zeros(descriptors.paths.path_count, np.bool_)
-        for block in descriptors.blocks:
-            for ids in (block.path, block.rel, block.body, block.coupled):
-                named[ids.reshape(-1)] = True
-        named[0] = False
-        self._place = np.cumsum(named, dtype=np.int64) - 1
-        self._texts = descriptors.paths.path_strings(np.flatnonzero(named))
+        named = [ids.reshape(-1) for b in descriptors.blocks for ids in (b.path, b.rel, b.body, b.coupled)]
+        self._few = 8 * sum(ids.size for ids in named) < descriptors.paths.path_count
+        if self._few:  # a batch of a large stage: no table of all paths
+            self._ids = np.unique(np.concatenate(named)) if named else np.empty(0, np.uint64)
+            self._texts = descriptors.paths.path_strings(self._ids)
+            return
+        seen = np.zeros(descriptors.paths.path_count, np.bool_)
+        for ids in named:
+            seen[ids] = True
+        seen[0] = False
+        self._place = np.cumsum(seen, dtype=np.int64) - 1
+        self._texts = descriptors.paths.path_strings(np.flatnonzero(seen))
 
     def __call__(self, ids: Array) -> pa.Array:
         none = ids == 0
         mask = none if none.any() else None
         if self._as_ids:
             return pa.array(np.ascontiguousarray(ids), mask=mask)
-        return self._texts.take(pa.array(self._place[ids], mask=mask))
+        place = np.searchsorted(self._ids, ids) if self._few else self._place[ids]
+        return self._texts.take(pa.array(place, mask=mask))
 
 
 def _bool(flags: Array) -> pa.Array:

@@ -55,10 +55,15 @@ def derive_bodies(blocks: Sequence[JointBlock], path_count: int) -> None:
         return
     body_of_joint = np.zeros(path_count, np.uint64)
     for block in blocks:
-        if block.type_name in COUPLED:
-            derive_in_order(block.path, block.body, block.coupled, body_of_joint)
-        else:
-            body_of_joint[block.path] = np.where(block.body[:, 1] != 0, block.body[:, 1], block.body[:, 0])
+        derive_block(block, body_of_joint)
+
+
+def derive_block(block: JointBlock, body_of_joint: Array) -> None:
+    """The next rows in joint order: fill what gears and racks lack from `body_of_joint` (path_count,) uint64, and record the rows' own bodies."""
+    if block.type_name in COUPLED:
+        derive_in_order(block.path, block.body, block.coupled, body_of_joint)
+    else:
+        body_of_joint[block.path] = np.where(block.body[:, 1] != 0, block.body[:, 1], block.body[:, 0])
 
 
 @serial

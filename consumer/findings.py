@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from consumer.blocks import Descriptors, JointBlock
+from consumer.blocks import JointBlock
 from consumer.bodies import ROW
 from consumer.couplings import COUPLED
 from consumer.jit import rule
+from ovsim.diagnostics import Diagnostics
+from ovsim.stage import PathDictionary
 
 Array = npt.NDArray[Any]
 MOST = 100  # rows of one code and joint type, before the summary row
@@ -46,21 +47,31 @@ def sane_frame(px: float, py: float, pz: float, x: np.float32, y: np.float32, z:
     return np.isfinite(px) & np.isfinite(py) & np.isfinite(pz) & (x * x + y * y + z * z + w * w > _HALF)
 
 
-def tell_findings(descriptors: Descriptors, marks: Sequence[Array]) -> None:
-    """Append diagnostics of the kinds in `FINDINGS`; `marks` are those of every block's rows, (n,) uint8."""
-    for block, mark in zip(descriptors.blocks, marks):
-        found = mark
+class Teller:
+    """Appends diagnostics of the kinds in `FINDINGS`: `MOST` rows of one kind and joint type, then one summary row in the end."""
+
+    def __init__(self, paths: PathDictionary, diagnostics: Diagnostics) -> None:
+        self._paths, self._diagnostics = paths, diagnostics
+        self._told: dict[tuple[str, int], int] = {}
+
+    def add(self, block: JointBlock, marks: Array) -> None:
+        """Tell of a block's rows; `marks` (n,) uint8 are their bits."""
+        found = marks
         if block.type_name in COUPLED:  # their bodies may have come from the joints they couple
             same = (block.body[:, 0] != 0) & (block.body[:, 0] == block.body[:, 1])
             found = np.where(same, found | SAME_BODY, found & ~SAME_BODY)
-        if found.any():
-            for bit, finding in enumerate(FINDINGS):
-                _tell(descriptors, block, np.flatnonzero(found & np.uint8(1 << bit)), *finding)
+        if not found.any():
+            return
+        for bit, (code, column, message) in enumerate(FINDINGS):
+            rows = np.flatnonzero(found & np.uint8(1 << bit))
+            told = self._told.get((block.type_name, bit), 0)
+            for row in rows[: max(0, MOST - told)]:
+                self._diagnostics.add(code, "warning", message, self._paths.path_string(int(block.path[row])), column)
+            self._told[block.type_name, bit] = told + rows.size
 
-
-def _tell(descriptors: Descriptors, block: JointBlock, rows: Array, code: str, column: str, message: str) -> None:
-    for row in rows[:MOST]:
-        descriptors.diagnostics.add(code, "warning", message, descriptors.paths.path_string(int(block.path[row])), column)
-    if rows.size > MOST:
-        more = f"{rows.size - MOST} more {block.type_name} rows: {message}"
-        descriptors.diagnostics.add(code, "warning", more, "", column)
+    def finish(self) -> None:
+        """The summary rows."""
+        for (type_name, bit), told in self._told.items():
+            if told > MOST:
+                code, column, message = FINDINGS[bit]
+                self._diagnostics.add(code, "warning", f"{told - MOST} more {type_name} rows: {message}", "", column)

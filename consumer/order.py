@@ -37,7 +37,7 @@ def path_ranks(paths: PathDictionary) -> U32:
     """
     kept = _known.get(paths)
     if kept is None or kept.size != paths.path_count:
-        kept = _known[paths] = _rank(paths)
+        kept = _known[paths] = rank_paths(paths)
     return kept
 
 
@@ -59,8 +59,10 @@ def deepest(parents: U32, depth: U32) -> int:
     return most
 
 
-def _rank(paths: PathDictionary) -> U32:
-    """A subtree is contiguous in that order as long as no name holds a byte below "0", as USD names never do: then siblings go by their names,
+def rank_paths(paths: PathDictionary) -> U32:
+    """The ranks, made anew.
+
+    A subtree is contiguous in that order as long as no name holds a byte below "0", as USD names never do: then siblings go by their names,
     properties before prims because "." sorts before "/". Otherwise the strings themselves are sorted.
     """
     ranks = np.zeros(paths.path_count, np.uint32)
@@ -136,26 +138,27 @@ def place_joints(stage: Stage, types: Sequence[str], ranks: U32, runner: Runner,
 
     A row is the number of joints of its type with a smaller rank: one bit a rank, counted by words. PathError when two rows share a path.
     """
-    words = ranks.size // WORD + 1
-    every = buffers.cleared("order.every", (words,), np.uint64)
-    out = []
-    for kind, type_name in enumerate(types):
-        group = [a for a in stage.with_type(type_name) if len(a)]
-        bits = buffers.cleared("order.bits", (words,), np.uint64)
-        before = buffers.empty("order.before", (words,), np.uint32)
-        ids = [readonly(a.path_ids) for a in group]
-        for each in ids:
-            if not mark_ranks(each, ranks, bits):
-                raise PathError(f"a {type_name} row has path id {int(each.max())}, beyond the path dictionary; rebuild the stage")
-        if count_before(bits, every, before) != sum(each.size for each in ids):
-            raise PathError("a joint prim has two rows; a prim has one row, give all its columns in one add")
-        placed = []
-        for k, (archetype, each) in enumerate(zip(group, ids)):
-            rows = buffers.empty(("order.rows", kind, k), (each.size,), np.uint32)
-            runner.over(each.size, place_rows, each, ranks, bits, before, rows)
-            placed.append(Placed(archetype, readonly(rows)))
-        out.append(placed)
-    return out
+    every = buffers.cleared("order.every", (ranks.size // WORD + 1,), np.uint64)
+    return [place_type(stage, t, ranks, every, runner, buffers) for t in types]
+
+
+def place_type(stage: Stage, type_name: str, ranks: U32, every: U64, runner: Runner, buffers: Buffers) -> list[Placed]:
+    """Archetypes of one type with their destination rows; `every` uint64, a bit a rank, holds the joints of all types so far."""
+    group = [a for a in stage.with_type(type_name) if len(a)]
+    bits = buffers.cleared("order.bits", every.shape, np.uint64)
+    before = buffers.empty("order.before", every.shape, np.uint32)
+    ids = [readonly(a.path_ids) for a in group]
+    for each in ids:
+        if not mark_ranks(each, ranks, bits):
+            raise PathError(f"a {type_name} row has path id {int(each.max())}, beyond the path dictionary; rebuild the stage")
+    if count_before(bits, every, before) != sum(each.size for each in ids):
+        raise PathError("a joint prim has two rows; a prim has one row, give all its columns in one add")
+    placed = []
+    for k, (archetype, each) in enumerate(zip(group, ids)):
+        rows = buffers.empty(("order.rows", type_name, k), (each.size,), np.uint32)
+        runner.over(each.size, place_rows, each, ranks, bits, before, rows)
+        placed.append(Placed(archetype, readonly(rows)))
+    return placed
 
 
 @rule

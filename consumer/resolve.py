@@ -16,7 +16,7 @@ from consumer.columns import ColumnReader
 from consumer.common import common_passes
 from consumer.couplings import coupling_passes, derive_bodies
 from consumer.drives import drive_passes
-from consumer.findings import tell_findings
+from consumer.findings import Teller
 from consumer.frames import frame_passes
 from consumer.limits import limit_passes
 from consumer.order import Placed, joint_types, path_ranks, place_joints
@@ -66,17 +66,20 @@ def resolve(
         n = sum(len(p.archetype) for p in group)
         block = empty_block(type_name, n, kept)
         mark = kept.empty(("marks", type_name), (n,), np.uint8)
-        work += [_work(block, p, ColumnReader(p.archetype, diagnostics), bodies, transforms, chosen, mark) for p in group]
+        work += [work_of(block, p, ColumnReader(p.archetype, diagnostics), bodies, transforms, chosen, mark) for p in group]
         blocks.append(block)
         marks.append(mark)
     runner.run(work)
     derive_bodies(blocks, stage.paths.path_count)
     out = Descriptors(stage.paths, tuple(blocks), chosen.name, diagnostics)
-    tell_findings(out, marks)
+    teller = Teller(stage.paths, diagnostics)
+    for block, mark in zip(blocks, marks):
+        teller.add(block, mark)
+    teller.finish()
     return out
 
 
-def _work(
+def work_of(
     block: JointBlock, placed: Placed, reader: ColumnReader, bodies: BodyTable, transforms: Transforms, rules: RuleSet, marks: npt.NDArray[np.uint8]
 ) -> Work:
     """All passes over one archetype's rows."""

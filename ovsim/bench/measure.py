@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from consumer.jit import kernel
 
-_COPY_BYTES = 1 << 28  # each of the two arrays: far beyond any second-level cache
+_COPY_BYTES = 1 << 29  # each of the two arrays: beyond any cache, like the stages they are compared with
 
 
 def seconds(work: Callable[[], Any]) -> float:

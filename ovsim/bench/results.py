@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from ovsim.errors import OvsimError
+from ovsim.files import whole, write_file
 
 FORMAT = "ovsim-bench"
 JSON, PARQUET = "results.json", "results.parquet"
@@ -103,30 +102,15 @@ def summaries(rows: Iterable[Row]) -> list[Summary]:
 
 
 def save(run: Run, directory: Path) -> None:
-    """Write results.json and results.parquet, each whole or not at all. BenchError when the disk refuses."""
+    """Write results.json and results.parquet, each whole or not at all. OvsimError when the disk refuses."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     document = {"format": FORMAT, "version": 1, "facts": run.facts, "skipped": run.skipped, "rows": [asdict(r) for r in run.rows]}
     columns = {f.name: [getattr(r, f.name) for r in run.rows] for f in fields(Row)}
-    write_whole(directory / JSON, lambda at: at.write_text(json.dumps(document, indent=1) + "\n", "utf-8"))
-    write_whole(directory / PARQUET, lambda at: pq.write_table(pa.table(columns), at))
-
-
-def write_whole(target: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a file aside and rename it into place. BenchError when the disk refuses."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        os.close(handle)
-        aside = Path(name)
-        try:
-            write(aside)
-            os.replace(aside, target)
-        finally:
-            aside.unlink(missing_ok=True)
-    except OSError as e:
-        raise BenchError(f"cannot write {target}: {e.strerror or e}; give another --out, or make room") from e
+    write_file(directory / JSON, (json.dumps(document, indent=1) + "\n").encode())
+    with whole(directory / PARQUET) as aside:
+        pq.write_table(pa.table(columns), aside)
 
 
 def load(where: Path) -> Run:

@@ -34,7 +34,7 @@ def run(
     sizes: Annotated[_List, typer.Option(help="Joints, comma-separated.")] = "1e3,1e4,1e5,1e6",
     kinds: Annotated[_List, typer.Option(help="Stages: mixed, or a joint type such as revolute; 'all' for every one.")] = "mixed",
     phases: Annotated[
-        _List, typer.Option(help="populate, resolve, physx, arrow, save, load, diff, parquet.")
+        _List, typer.Option(help="populate, order, resolve, physx, arrow, save, load, diff, parquet.")
     ] = "populate,resolve,physx,save,load,diff",
     peers: Annotated[_List, typer.Option(help="Peers to run beside, 'all', or 'none'.")] = "all",
     rounds: Annotated[int, typer.Option(help="Rounds; every measurement runs once a round, in a fresh process.")] = 3,
@@ -70,8 +70,9 @@ def run(
 def _write(done: Run, out: Path) -> None:
     from ovsim.bench.page import page
     from ovsim.bench.plots import plots
-    from ovsim.bench.results import BenchError, save, write_whole
+    from ovsim.bench.results import BenchError, save
     from ovsim.bench.tables import skipped_table, summary_table
+    from ovsim.files import write_file
 
     typer.echo(summary_table(done))
     if done.skipped:
@@ -83,8 +84,8 @@ def _write(done: Run, out: Path) -> None:
         typer.echo(f"no plots: {e}", err=True)
         images = {}
     for name, (_, png) in images.items():
-        write_whole(out / name, lambda at, data=png: at.write_bytes(data))  # type: ignore[misc]
-    write_whole(out / "report.html", lambda at: at.write_text(page(done, images), "utf-8"))
+        write_file(out / name, png)
+    write_file(out / "report.html", page(done, images).encode())
     typer.echo(f"\n{len(done.rows)} measurements, {len(done.skipped)} left out: {out}")
 
 
