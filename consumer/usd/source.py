@@ -112,7 +112,7 @@ class UsdSource:
         while True:
             try:
                 with self.readable_transforms():
-                    return UsdPhysics.UsdPhysicsLoadStageFromPrimRange(self.stage, [Sdf.Path("/")], left_out, custom, [])  # type: ignore[no-any-return]
+                    return UsdPhysics.UsdPhysicsLoadStageFromPrimRange(self.stage, [Sdf.Path("/")], left_out, custom, [])
             except Tf.ErrorException as e:
                 named = [p for p in dict.fromkeys(_PRIM.findall(str(e))) if p not in left_out and self.stage.GetPrimAtPath(p)]
                 if not named and self.mended:

@@ -53,7 +53,7 @@ def _table(found: Explanation, every: bool) -> None:
     console.print(f"[bold]{output.plain(found.path)}[/bold]  {found.type_name}, {found.outcome}  ({output.plain(found.file)})", highlight=False)
     table = Table(box=None, pad_edge=False)
     for head in ("column", "authored", "fallback", "population writes", "parser default", "descriptor", "PhysX", "findings"):
-        table.add_column(head, overflow="fold")
+        table.add_column(head, overflow="fold", min_width=36 if head == "descriptor" else None)
     for line in found.lines:
         if every or line.fields or line.authored is not None:
             table.add_row(*(output.plain(c) for c in _cells(line, found.active)))

@@ -38,7 +38,7 @@ def _cell(a: Archetype, name: str, row: int) -> Any:
 
 
 def _leaves_no_trace(line: str) -> bool:
-    """Authored in a way that columns cannot show: a block is an absent column, a velocity with samples only is the fallback that one without is not."""
+    """Authored in a way that columns do not show: a block is an absent column, a velocity with samples only stays at its fallback."""
     return line.endswith("= None") or "Velocity.timeSamples" in line
 
 

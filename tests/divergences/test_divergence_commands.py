@@ -1,0 +1,139 @@
+"""`ovsim diff`, `check` and `explain` as commands: formats, files, exit statuses, bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from bench_stages import BOTH, HEAD, body, by_hand, joint, scene, world
+from typer.testing import CliRunner
+
+from ovsim.cli.app import app
+from ovsim.errors import OvsimError, PathError
+
+ARM = Path(__file__).parents[2] / "examples" / "arm.usda"
+
+
+def _run(*args: object) -> tuple[int, str]:
+    done = CliRunner().invoke(app, [str(a) for a in args])
+    if isinstance(done.exception, OvsimError):
+        raise done.exception
+    return done.exit_code, done.output
+
+
+@pytest.fixture
+def one_sided(tmp_path) -> Path:
+    file = tmp_path / "one.usda"
+    text = world(body("A"), body("B"), joint("PhysicsRevoluteJoint", "J", "/W/A", "/W/B", "float physics:lowerLimit = -30"))
+    file.write_text(HEAD + text)
+    return file
+
+
+def test_diff_exit_statuses(one_sided, tmp_path):
+    """1 for explained differences, 0 for none, 2 for unexplained ones, 3 for no comparison."""
+    code, text = _run("diff", one_sided)
+    assert code == 1
+    assert "revolute-limit-enable" in text
+    assert _run("diff", one_sided, one_sided)[0] == 0
+    other = tmp_path / "other.usda"
+    other.write_text(one_sided.read_text().replace("-30", "-20"))
+    assert _run("diff", one_sided, other)[0] == 2
+    assert _run("diff", one_sided, tmp_path / "gone.usda")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--between", "usd"), "wants two views"),
+        (("--between", "usd,contract-9"), "no rule set is called"),
+        (("--format", "html"), "give it with --out"),
+    ],
+)
+def test_diff_bad_usage(one_sided, args, message):
+    """Status 3 and one line that says what is wrong."""
+    code, text = _run("diff", one_sided, *args)
+    assert code == 3
+    assert message in text
+
+
+def test_diff_formats(one_sided, tmp_path):
+    """JSON, Parquet and one HTML page that loads nothing from elsewhere."""
+    code, text = _run("diff", one_sided, "--format", "json")
+    document = json.loads(text)
+    assert code == 1
+    assert document["counts"] == {"revolute-limit-enable": len(document["differences"])}
+    assert document["findings"]["revolute-limit-enable"]["severity"] == "fragile"
+    _run("diff", one_sided, "--format", "parquet", "--out", tmp_path / "d.parquet")
+    assert pq.read_table(tmp_path / "d.parquet").num_rows == len(document["differences"])
+    _run("diff", one_sided, "--format", "html", "--out", tmp_path / "d.html")
+    page = (tmp_path / "d.html").read_text()
+    assert "revolute-limit-enable" in page
+    assert "http" not in page
+    assert "<script" not in page
+
+
+def test_diff_html_draws(tmp_path):
+    """Articulations that differ come as trees, frames as triads; names from the stage are escaped."""
+    bodies = [body(n, at=(k, 0, 0)) for k, n in enumerate("DCBA")]
+    chain = [joint("PhysicsFixedJoint", f"J{n}", f"/W/{a}", f"/W/{b}") for n, (a, b) in enumerate((("A", "B"), ("B", "C"), ("C", "D")))]
+    site = body("Site", apis=(), at=(5, 6, 7)) + joint("PhysicsFixedJoint", "S", "/W/Site", "/W/A", "bool physics:excludeFromArticulation = 1")
+    file = tmp_path / "chain.usda"
+    file.write_text(HEAD + world(*bodies, *chain, site, apis=["PhysicsArticulationRootAPI"]))
+    _run("diff", file, "--format", "html", "--out", tmp_path / "d.html")
+    page = (tmp_path / "d.html").read_text()
+    assert page.count("<svg") >= 3
+    assert 'class="hit"' in page
+    from ovsim.diff.svg import Link, frames, tree
+
+    assert "<b>" not in tree([Link("/<b>", -1, "")], set())
+    assert frames(((0.0, 0.0, float("nan")), (0, 0, 0, 1)), ((0, 0, 0), (0, 0, 0, 1))) == ""
+
+
+def test_diff_tables(one_sided, tmp_path):
+    """A saved table of descriptors against the stage; one without a path column is refused."""
+    _run("resolve", one_sided, "--rules", "observed-0.6.3", "--format", "parquet", "--out", tmp_path / "r")
+    table = tmp_path / "r" / "joints.parquet"
+    assert _run("diff", one_sided, table)[0] == 0
+    spoiled = pq.read_table(table).rename_columns([n if n != "path" else "prim" for n in pq.read_table(table).schema.names])
+    pq.write_table(spoiled, tmp_path / "s.parquet")
+    code, text = _run("diff", one_sided, tmp_path / "s.parquet")
+    assert code == 3
+    assert "path" in text
+
+
+def test_diff_rule_sets_of_a_snapshot(tmp_path):
+    """A snapshot alone is compared under the two rule sets."""
+    by_hand(scene(("/W/J", "PhysicsJoint", {**BOTH, "physics:localPos0": (1, 0, 0)}, ()))).save(tmp_path / "snap")
+    code, text = _run("diff", tmp_path / "snap")
+    assert code == 1
+    assert "disjoint-frame-check" in text
+
+
+def test_check_and_fix(tmp_path):
+    """Errors give status 1; the repaired snapshot lacks no column any more."""
+    table = pa.table({"path": ["/", "/J"], "usd-prim-type": [None, "PhysicsRevoluteJoint"], "usd-metadata:metersPerUnit": [1.0, None]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    code, text = _run("check", tmp_path / "t.parquet", "--fix", tmp_path / "fixed", "--format", "json")
+    document = json.loads(text)
+    assert code == 1
+    assert {c["column"] for c in document["changes"]} >= {"physics:lowerLimit", "physics:upperLimit"}
+    before, after = (json.loads(_run("check", p, "--format", "json")[1])["diagnostics"] for p in (tmp_path / "t.parquet", tmp_path / "fixed"))
+    assert "absent-column" in {d["code"] for d in before}
+    assert {d["code"] for d in after if d["severity"] == "error"} == {"no-bodies"}
+
+
+def test_explain_table():
+    """One screen for the example's hinge."""
+    code, text = _run("explain", ARM, "/World/arm/joint2")
+    assert code == 0
+    assert "limit.upper 38 deg -> 0.6632 rad" in text
+    assert json.loads(_run("explain", ARM, "/World/arm/joint2", "--format", "json")[1])["type"] == "PhysicsRevoluteJoint"
+
+
+def test_explain_unknown_prim():
+    """The command fails with the suggestion."""
+    with pytest.raises(PathError, match="did you mean"):
+        _run("explain", ARM, "/World/arm/joint9")
