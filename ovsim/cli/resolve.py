@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ovsim.cli.common import Custom, File, progress
+from ovsim.cli.common import Custom, File, Route, progress
 from ovsim.contract.joints import DISTANCE, SPHERICAL
 
 if TYPE_CHECKING:
     from consumer import Descriptors
+    from ovsim.stage import Stage
 
 NAME = "resolve"
 
@@ -31,6 +32,7 @@ def run(
     format: Annotated[Format, typer.Option(help="table for people, json rows, parquet files (into --out).")] = Format.table,
     rules: Annotated[str, typer.Option(help="Rule set: contract-0.6 (the pages) or observed-0.6.3 (the runtime).")] = "contract-0.6",
     diagnostics: Annotated[bool, typer.Option("--diagnostics", help="Also print the diagnostics.")] = False,
+    route: Annotated[Route, typer.Option(help="Reader: the columnar one where it can prove the result, else the composed one.")] = Route.auto,
     custom: Custom = None,
 ) -> None:
     """Resolve a stage's joint columns into descriptors."""
@@ -42,8 +44,11 @@ def run(
         raise typer.BadParameter("parquet needs a directory: give it with --out", param_hint="--format")
     with progress(1) as tell:
         tell(f"populate {file}")
-        stage = open_stage(file, custom_joints=tuple(custom or ()))
+        stage = open_stage(file, custom_joints=tuple(custom or ()), route=route.value)
         tell(f"resolve {file}")
+        if format is Format.parquet and out is not None:
+            _stream(stage, rules, tuple(custom or ()), out)
+            return
         found = resolve(stage, rules=rules, custom_joints=tuple(custom or ()))
     tables = {"joints": found.to_arrow(), "diagnostics": found.diagnostics.to_arrow()}
     if out is not None:
@@ -56,6 +61,21 @@ def run(
     _table(found)
     if diagnostics:
         output.print_diagnostics(found.diagnostics)
+
+
+def _stream(stage: Stage, rules: str, custom: tuple[str, ...], out: Path) -> None:
+    """Write joints.parquet batch by batch, so that the descriptors of a large stage never are in memory at once."""
+    import pyarrow.parquet as pq
+
+    from consumer import resolve_batches
+    from ovsim.files import whole, write_directory
+
+    batches = resolve_batches(stage, rules, custom)
+    with whole(out / "joints.parquet") as aside, pq.ParquetWriter(aside, batches.schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    write_directory(out, {"diagnostics": batches.diagnostics.to_arrow()}, "parquet")
+    typer.echo(f"{len(batches)} joints, {len(batches.diagnostics)} diagnostics: {out}")
 
 
 def _table(found: Descriptors) -> None:
