@@ -31,7 +31,6 @@ _DRIVE_INSTANCE = {REVOLUTE: "angular", PRISMATIC: "linear"}
 _DRIVE = ("targetPosition", "targetVelocity", "stiffness", "damping")
 _OTHER_APIS = ("PhysicsRigidBodyAPI", "PhysxArticulationAPI")
 _AUTHORED_ONLY = ("physxArticulation:sleepThreshold", "physxArticulation:stabilizationThreshold")  # else the units-aware default holds
-_NO_GATE = ("newton:velocityLimit",)  # read wherever the prim has it, its API applied or not (spec 6.3, observed)
 _ACTORS = ("PhysicsRigidBodyAPI", "PhysicsCollisionAPI")
 
 
@@ -115,9 +114,7 @@ def _joint_values(joint: UsdJoint, schemas: Iterable[str], data: contract.Contra
         if column.name not in out and column.name not in ("physics:body0", "physics:body1"):
             _put(out, prim, column.name, column)
     _api_values(out, prim, schemas, data)
-    for name in _NO_GATE:
-        if name not in out and prim.HasAttribute(name):
-            _put(out, prim, name, data.find(name))
+    _ungated(out, prim, data)
     return out
 
 
@@ -135,14 +132,18 @@ def _prim_values(prim: Usd.Prim, schemas: tuple[str, ...], data: contract.Contra
     if xformable:
         out["omni:xform"] = np.array(xformable.GetLocalTransformation(), np.float64).reshape(16)
         out["omni:resetXformStack"] = xformable.GetResetXformStack()
-    for api in _OTHER_APIS:
-        if api in schemas:
-            for column in data.component(api).columns:
-                if column.name not in _AUTHORED_ONLY or has_opinion(prim, column.name):
-                    _put(out, prim, column.name, column)
-    if "newton:selfCollisionEnabled" not in out and prim.HasAttribute("newton:selfCollisionEnabled"):
-        out["newton:selfCollisionEnabled"] = bool(prim.GetAttribute("newton:selfCollisionEnabled").Get())
+    _api_values(out, prim, [s for s in schemas if s in _OTHER_APIS], data)
+    _ungated(out, prim, data)
     return out
+
+
+def _ungated(out: dict[str, Any], prim: Usd.Prim, data: contract.Contract) -> None:
+    """Newton attributes that the parser reads wherever they stand, whether their API is listed or not."""
+    _put(out, prim, "newton:velocityLimit", data.find("newton:velocityLimit"))
+    attribute = prim.GetAttribute("newton:selfCollisionEnabled")
+    value = attribute.Get() if attribute else None
+    if isinstance(value, bool):
+        out["newton:selfCollisionEnabled"] = value
 
 
 def _api_values(out: dict[str, Any], prim: Usd.Prim, schemas: Iterable[str], data: contract.Contract) -> None:
@@ -151,7 +152,7 @@ def _api_values(out: dict[str, Any], prim: Usd.Prim, schemas: Iterable[str], dat
         if api in data.components and api != "PhysicsArticulationRootAPI":
             for column in data.component(api).columns:
                 name = column.instance(instance) if instance else column.name
-                if name not in out:
+                if name not in out and (name not in _AUTHORED_ONLY or has_opinion(prim, name)):
                     _put(out, prim, name, column)
 
 
