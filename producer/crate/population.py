@@ -114,6 +114,7 @@ class _Population:
             self.kinds += [RowKind(type_name, clean, role) for role in (Role.MEMBER, Role.TARGET, Role.ANCESTOR)]
             member.append(self.planner.is_member(type_name, clean))
             boundable.append(self.schemas.facts(type_name).is_boundable)
+        self.derivable = {n for kind in self.kinds for n in self.planner.derivable(kind)}
         self.kind_of = meta.kind[self.space.stack]
         self.is_member, self.boundable = np.array(member), np.array(boundable)
         self.member_kind, self.target_kind, self.ancestor_kind = (np.arange(len(meta.kinds)) * 3 + i for i in range(3))
@@ -226,8 +227,10 @@ class _Population:
     # -- rows ----------------------------------------------------------------------------------------------------------
 
     def _wanted(self, name: str) -> bool:
+        """Whether the name may play a part in a row."""
         pop = population()
-        return name in self.schemas.known or name in pop.geometry or name in pop.target_geometry or is_binding(name) or name.startswith(OP_PREFIX)
+        shown = name in self.schemas.known or name in self.derivable or name in pop.geometry or name in pop.target_geometry
+        return shown or is_binding(name) or name.startswith(OP_PREFIX)
 
     def _read(self, chosen: Bool, kinds: I64) -> I64:
         """Read the rows of the chosen prims; returns (source, target) pairs of their relationships."""

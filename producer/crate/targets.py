@@ -139,14 +139,17 @@ class Targets:
     def _composed(self, entries: Entries, entry: int) -> list[tuple[int, int, int]]:
         """Composed targets of one entry as (layer, path index, rules), several opinions or any form of list-op."""
         sources = entries.lists.get(entry) or [(int(entries.site[entry]), int(entries.field[entry]))]
-        rules = {int(self.space.site_rules[site]) for site, _ in sources}
-        layers = {self.library.owner(int(self.space.site_row[site]))[0] for site, _ in sources}
-        if len(sources) > 1 and (len(rules) > 1 or len(layers) > 1):
-            raise Unprovable("several layers edit the targets of one relationship")
         ops = []
         for _, field in sources:
             owner, rep = self.library.field_owner(field)
             ops.append(owner.decoder.list_op(rep))
+            if ops[-1].explicit is not None:
+                break  # what is weaker does not count
+        sources = sources[: len(ops)]
+        rules = {int(self.space.site_rules[site]) for site, _ in sources}
+        layers = {self.library.owner(int(self.space.site_row[site]))[0] for site, _ in sources}
+        if len(rules) > 1 or len(layers) > 1:
+            raise Unprovable("several layers edit the targets of one relationship")
         return [(next(iter(layers)), int(p), next(iter(rules))) for p in compose(ops)]
 
     # -- mapping -------------------------------------------------------------------------------------------------------
