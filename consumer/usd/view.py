@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pxr import Usd
 
 from consumer.articulations import Articulations, Roots, articulate
+from consumer.blocks import Descriptors
 from consumer.bodies import BodyTable
 from consumer.election import JOINT_ROOT
 from consumer.order import path_ranks
@@ -18,7 +19,8 @@ from consumer.physx.stage_graph import StageGraph
 from consumer.physx.view import PhysxView, build_view
 from consumer.rulesets import OBSERVED, get
 from consumer.usd.resolve import Openable, resolve_with_rows
-from ovsim.stage import ROOT, PathDictionary
+from consumer.usd.source import UsdSource
+from ovsim.stage import ROOT, PathDictionary, Stage
 
 I64 = npt.NDArray[np.int64]
 
@@ -30,13 +32,18 @@ def physx_view(source: Openable, custom_types: Sequence[str] = ()) -> PhysxView:
     that the walker refuses (dynamic ones at instance proxies, nested ones without a reset) have no actor: such a side counts as the world, also in
     the view's `descriptors`. Arguments as `consumer.usd.resolve`.
     """
-    opened, stage, descriptors = resolve_with_rows(source, custom_types)
+    return view_of(*resolve_with_rows(source, custom_types))
+
+
+def view_of(opened: UsdSource, stage: Stage, resolved: Descriptors) -> PhysxView:
+    """`physx_view` of what `resolve_with_rows` gave; the descriptors are not changed."""
     ranks = namespace_ranks(opened.stage, stage.paths)
-    namespace = np.argsort(descriptors.metadata["namespace"], kind="stable")
+    namespace = np.argsort(resolved.metadata["namespace"], kind="stable")
     by_path = path_ranks(stage.paths).astype(np.int64)
     bodies = BodyTable.of(stage, get(OBSERVED))
     refused = np.array([stage.paths.path(p) for p in opened.refused], np.uint64)
-    descriptors.blocks = tuple(replace(b, body=np.where(np.isin(b.body, refused), np.uint64(0), b.body)) for b in descriptors.blocks)
+    blocks = tuple(replace(b, body=np.where(np.isin(b.body, refused), np.uint64(0), b.body)) for b in resolved.blocks)
+    descriptors = replace(resolved, blocks=blocks)
     return build_view(stage, descriptors, bodies, ranks, lambda graph: _articulate(graph, namespace, by_path))
 
 

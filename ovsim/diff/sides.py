@@ -105,18 +105,21 @@ class UsdSide(Side):
         self.usd, self.custom_joints = usd, tuple(custom_joints)
 
     @cached_property
-    def descriptors(self) -> Descriptors:  # type: ignore[override]
-        from consumer.usd import resolve
+    def _resolved(self) -> tuple[UsdSource, Stage, Descriptors]:
+        from consumer.usd.resolve import resolve_with_rows
 
         assert self.usd is not None
-        return resolve(self.usd, self.custom_joints)
+        return resolve_with_rows(self.usd, self.custom_joints)
+
+    @cached_property
+    def descriptors(self) -> Descriptors:  # type: ignore[override]
+        return self._resolved[2]
 
     @cached_property
     def view(self) -> PhysxView:
-        from consumer.usd import physx_view
+        from consumer.usd.view import view_of
 
-        assert self.usd is not None
-        return physx_view(self.usd, self.custom_joints)
+        return view_of(*self._resolved)
 
     def _make(self, level: str) -> Flat:
         from consumer.usd.attributes import joint_attributes
