@@ -21,8 +21,8 @@ from ovsim.stage import ROOT, Archetype, PathDictionary, Stage
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 WORD = 64  # ranks in a word of bits
-_U1, _U2, _U4, _U6, _LOW, _TOP = (np.uint64(v) for v in (1, 2, 4, 6, WORD - 1, WORD - 8))
-_PAIRS, _FOURS, _EIGHTS, _SUM = (np.uint64(v * 0x0101010101010101) for v in (0x55, 0x33, 0x0F, 0x01))
+_U1, _U2, _U4, _U6, _U8, _U16, _U32, _LOW, _COUNT = (np.uint64(v) for v in (1, 2, 4, 6, 8, 16, 32, WORD - 1, 0x7F))
+_PAIRS, _FOURS, _EIGHTS = (np.uint64(v * 0x0101010101010101) for v in (0x55, 0x33, 0x0F))
 _FIRST_NAME_BYTE = 0x30  # "0": above both separators "/" and "."
 
 
@@ -167,7 +167,9 @@ def ones(word: np.uint64) -> np.uint32:
     word = word - ((word >> _U1) & _PAIRS)
     word = (word & _FOURS) + ((word >> _U2) & _FOURS)
     word = (word + (word >> _U4)) & _EIGHTS
-    return np.uint32((word * _SUM) >> _TOP)
+    word = word + (word >> _U8)
+    word = word + (word >> _U16)
+    return np.uint32((word + (word >> _U32)) & _COUNT)
 
 
 @serial

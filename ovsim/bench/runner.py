@@ -84,7 +84,7 @@ class Suite:
                 self.tell(f"round {round_ + 1} of {self.plan.rounds}: {name}")
                 try:
                     self.run.rows += job(round_)
-                except _SkipError as e:
+                except SkipError as e:
                     self._dropped.add(name)
                     self.run.skipped.append({"what": name, "why": str(e)})
                     self.tell(f"skipped {name}: {e}")
@@ -94,15 +94,15 @@ class Suite:
         if job.phase in FROM_FILE:
             job = Job(job.phase, job.kind, job.joints, job.threads, self._file(job.kind, job.joints))
         asked = json.dumps({"job": asdict(job), "round": round_, "warm": self.plan.warm})
-        got = self._process([sys.executable, "-m", "ovsim.bench.worker", asked])
+        got = self.process([sys.executable, "-m", "ovsim.bench.worker", asked])
         return [Row(**r) for r in got["rows"]]
 
     def _peer(self, peer: Peer, size: int, round_: int) -> list[Row]:
         python, why = peer.python()
         if not python:
-            raise _SkipError(why)
+            raise SkipError(why)
         file = self._file(peer.shape, size)
-        got = self._process([python, str(peer.path), file])
+        got = self.process([python, str(peer.path), file])
         joints = got.get("joints") or self._joints(size)
         self.run.facts.setdefault("peers", {})[peer.name] = got.get("versions", {})
         rows = []
@@ -119,33 +119,33 @@ class Suite:
     def _file(self, shape: str, size: int) -> str:
         """Path of a stage file, written on first use in a process of its own."""
         if size > self.plan.file_joints * (10 if shape == "cloned" else 1):
-            raise _SkipError(
+            raise SkipError(
                 f"no {shape} stage file of {size} joints is written, the bound is --file-joints {self.plan.file_joints} (ten times for cloned)"
             )
         if (shape, size) not in self._files:
             out = str(self.scratch / file_name(shape, size))
-            self._process([sys.executable, "-m", "ovsim.bench.usdfiles", shape, str(size), out], marked=False)
+            self.process([sys.executable, "-m", "ovsim.bench.usdfiles", shape, str(size), out], marked=False)
             self._files[shape, size] = out
         return self._files[shape, size]
 
-    def _process(self, command: Sequence[str], marked: bool = True) -> dict[str, Any]:
-        """The result line of a process. `_SkipError` says what went wrong: no such program, a crash, too slow, no result."""
+    def process(self, command: Sequence[str], marked: bool = True) -> dict[str, Any]:
+        """The result line of a process. `SkipError` says what went wrong: no such program, a crash, too slow, no result."""
         try:
             done = subprocess.run(list(command), capture_output=True, text=True, timeout=self.plan.limit, check=False, cwd=self.scratch)
         except subprocess.TimeoutExpired:
-            raise _SkipError(f"took longer than {self.plan.limit:g} s (--limit)") from None
+            raise SkipError(f"took longer than {self.plan.limit:g} s (--limit)") from None
         except OSError as e:
-            raise _SkipError(f"cannot be started: {e.strerror}") from e
+            raise SkipError(f"cannot be started: {e.strerror}") from e
         lines = [line for line in done.stdout.splitlines() if line.startswith("@@")]
         if done.returncode == 0 and not marked:
             return {}
         if done.returncode == 0 and lines:
             got: dict[str, Any] = json.loads(lines[-1][2:])
             return got
-        raise _SkipError(_cause(done.returncode, done.stderr))
+        raise SkipError(_cause(done.returncode, done.stderr))
 
 
-class _SkipError(Exception):
+class SkipError(Exception):
     """Why a measurement is left out."""
 
 

@@ -49,11 +49,11 @@ def _read(a: Archetype) -> int:
 def _needed(a: Archetype, name: str) -> bool:
     if a.type_name not in JOINT_TYPES:
         return name in ("omni:xform", "omni:resetXformStack") or (name == "physics:rigidBodyEnabled" and "PhysicsRigidBodyAPI" in a.schemas)
-    spec = contract.load().find(name)
-    if spec is None:
-        return False
-    kind = contract.load().component(spec.component).kind
-    return kind == "type" or any(s.partition(":")[0] == spec.component for s in a.schemas)
+    known = contract.load()
+    if any(c.name == name for c in known.columns_of(a.type_name)):
+        return True
+    apis = (s.partition(":") for s in a.schemas)
+    return any(c.instance(instance) == name for api, _, instance in apis for c in known.columns_of(api))
 
 
 def _size(a: Archetype, name: str) -> int:
