@@ -11,3 +11,7 @@ class Unprovable(CrateError):  # noqa: N818 - no fault of the file
     def __init__(self, reason: str) -> None:
         super().__init__(f"the columnar reader cannot prove its result: {reason}; use route auto or composed")
         self.reason = reason
+
+    def of(self, file: str) -> Unprovable:
+        """Itself: the reason names its places."""
+        return self

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ovsim import contract
 from ovsim.contract import Units
 from ovsim.diagnostics import Diagnostics
+from ovsim.errors import CrateError
 from ovsim.stage import ROOT, UNTYPED, PathDictionary, Stage
 from producer import instances
 from producer import schemas as registry
@@ -30,7 +31,7 @@ from producer.crate.namespace import Namespace, Namespacer
 from producer.crate.order import in_order
 from producer.crate.rows import OP_PREFIX, RowReader, Rows
 from producer.crate.targets import Targets
-from producer.opening import check_file
+from producer.opening import check_file, quiet
 from producer.plan import Planner, RowKind
 from producer.provenance import AUTHORED, FALLBACK
 from producer.selection import PHYSICS_BINDING, Role, is_binding, population
@@ -50,21 +51,27 @@ def populate(source: str | os.PathLike[str], *, custom_joints: Sequence[str] = (
         raise Unprovable("the source is an open stage, not a file")
     name = os.fspath(source)
     check_file(Path(name))
-    paths = PathDictionary()
-    library = Library(paths)
-    number = library.layer_number(assets.identify(os.path.realpath(name)))
-    space = Namespacer(library, Composer(library)).build(number)
-    library.seal()
-    return _Population(library, space, number, name, frozenset(custom_joints)).run()
+    try:
+        library = Library(PathDictionary())
+        number = library.layer_number(assets.identify(os.path.realpath(name)))
+        space = Namespacer(library, Composer(library)).build(number)
+        library.seal()
+        diagnostics = Diagnostics()
+        with quiet(diagnostics):
+            return _Population(library, space, number, name, frozenset(custom_joints), diagnostics).run()
+    except Unprovable:
+        raise
+    except CrateError as e:
+        raise e.of(name) from e
 
 
 class _Population:
     """One population of one composed namespace."""
 
-    def __init__(self, library: Library, space: Namespace, number: int, name: str, custom_joints: frozenset[str]) -> None:
+    def __init__(self, library: Library, space: Namespace, number: int, name: str, custom_joints: frozenset[str], diagnostics: Diagnostics) -> None:
         self.library, self.space, self.number, self.name = library, space, number, name
         self.paths = library.paths
-        self.diagnostics = Diagnostics()
+        self.diagnostics = diagnostics
         self.schemas = registry.load()
         self.metadata = {n: _stage_value(library.layers[number], n) for n in _METADATA}
         units = Units(float(self.metadata["metersPerUnit"][0]), str(self.metadata["upAxis"][0]))

@@ -276,15 +276,14 @@ class Targets:
         fitting = [r for r in rules if text == r[0] or text.startswith(r[0].rstrip("/") + "/")]
         if not fitting:
             raise Unprovable(f"a relationship targets {text}, which lies outside of what its arc brings in")
-        prefix, depth = max(fitting, key=lambda r: len(r[0].rstrip("/")))
+        prefix, depth = best = max(fitting, key=lambda r: len(r[0].rstrip("/")))
         if depth < 0:
             raise Unprovable(f"a relationship inside an instance targets {text}, which lies outside of it")
-        if depth == 0 and len(rules) > 1:
-            self._check_inverse(text, rules, prim[at])
         anchor = self._ancestor(prim[at], depth)
         names = _names(text[len(prefix.rstrip("/")) :])
         got, left = self._walk(anchor, names)
         self._check_proxies(got, left, len(names))
+        self._check_inverse(text, rules[: rules.index(best)], prim[at], got)
         target = np.where(left == len(names), got, -1)
         found[at] = target
         path = self.path_of[got]
@@ -305,16 +304,10 @@ class Targets:
         if (self._is_instance[got] & (used < wanted)).any():
             raise Unprovable("a relationship targets something below an instance")
 
-    def _check_inverse(self, text: str, rules: Sequence[tuple[str, int]], prims: I64) -> None:
-        """USD refuses a target that falls through an internal arc onto the place where the arc's own content went."""
-        got, _ = self._walk(np.zeros(1, np.int64), _names(text))
-        chain = set()
-        here = int(got[0])
-        while here >= 0:
-            chain.add(here)
-            here = int(self.space.parent[here])
-        for _, depth in rules:
-            if depth > 0 and not chain.isdisjoint(self._ancestor(prims, depth).tolist()):
+    def _check_inverse(self, text: str, inner: Sequence[tuple[str, int]], prims: I64, got: I64) -> None:
+        """USD refuses a target that falls through an internal arc onto the place where that arc's own content went."""
+        for _, depth in inner:
+            if depth > 0 and (self._ancestor(got, depth) == self._ancestor(prims, depth)).any():
                 raise Unprovable(f"a relationship targets {text} through an internal arc that maps onto it")
 
     # -- the composed tree ---------------------------------------------------------------------------------------------
