@@ -12,11 +12,16 @@ class SourceError(OvsimError):
 
 
 class CrateError(SourceError):
-    """A .usdc file is corrupt, hostile or beyond what the columnar reader proves; `position` is the byte offset, -1 unknown."""
+    """A .usdc file is corrupt or hostile; `position` is the byte offset, -1 unknown, `file` the file, "" unknown."""
 
-    def __init__(self, message: str, position: int = -1) -> None:
-        super().__init__(f"{message} (byte {position})" if position >= 0 else message)
-        self.position = position
+    def __init__(self, message: str, position: int = -1, file: str = "") -> None:
+        where = f"{file}: " if file else ""
+        super().__init__(where + (f"{message} (byte {position})" if position >= 0 else message))
+        self.message, self.position, self.file = message, position, file
+
+    def of(self, file: str) -> CrateError:
+        """The same error with the file's name, unless it has one."""
+        return self if self.file else CrateError(self.message, self.position, file)
 
 
 class SnapshotError(OvsimError):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from producer.crate import assets
 from producer.crate.decode import Arc, ListOp
 from producer.crate.errors import Unprovable
 from producer.crate.library import LayerStack, Library
@@ -136,7 +135,7 @@ class Composer:
             raw = layer.decoder.list_op(rep)
 
             def target(arc: Arc) -> _Target:
-                at = self.library.layer_number(assets.locate(arc.asset, layer.identifier)) if arc.asset else -1
+                at = self.library.arc_layer_number(arc.asset, layer.identifier) if arc.asset else -1
                 return _Target(at, layer.path_string(arc.prim) if arc.prim >= 0 else "", (arc.offset, arc.scale))
 
             if any(not isinstance(i, Arc) for op in raw if op for i in op):

@@ -47,6 +47,16 @@ class Library:
         got = self._numbers.get(path)
         return self.add(path, self._load(path)) if got is None else got
 
+    def arc_layer_number(self, asset: str, anchor: str) -> int:
+        """Number of the layer that an arc of layer `anchor` names. `Unprovable` when that layer is broken: USD tells of it and goes on without."""
+        path = assets.locate(asset, anchor)
+        try:
+            return self.layer_number(path)
+        except Unprovable:
+            raise
+        except CrateError as e:
+            raise Unprovable(f"layer {e.of(path)}") from e
+
     def add(self, path: str, layer: Layer) -> int:
         """Number a layer that is loaded already."""
         check_children(layer)
@@ -73,7 +83,7 @@ class Library:
         layer = self.layers[number]
         listed = layer.rep("subLayers", 0)
         for asset in layer.decoder.texts(listed) if listed is not None else ():
-            self._collect(self.layer_number(assets.locate(asset, layer.identifier)), out)
+            self._collect(self.arc_layer_number(asset, layer.identifier), out)
         offsets = layer.rep("subLayerOffsets", 0)
         if offsets is not None and layer.decoder.has_offsets(offsets):
             raise Unprovable(f"layer {layer.identifier} has sublayers with time offsets")

@@ -119,3 +119,20 @@ def test_populate_overwrites_nothing_foreign(ovsim, arm, tmp_path):
     got = ovsim("populate", arm, "-o", tmp_path / "mine")
     assert got.returncode == 1
     assert "not a snapshot" in got.stderr
+
+
+def test_a_broken_layer_behind_an_arc_is_a_diagnostic(ovsim, arm, tmp_path):
+    """USD goes on without the layer, so both routes do."""
+    good = _usdc(arm, tmp_path / "robot.usdc")
+    (tmp_path / "robot.usdc").write_bytes(good[: len(good) // 2])
+    stage = HEAD + 'def Xform "W" (\n    references = @./robot.usdc@</World>\n)\n{\n    def PhysicsFixedJoint "j"\n    {\n    }\n}\n'
+    (tmp_path / "stage.usda").write_text(stage)
+    found = {}
+    for route in ("auto", "composed"):
+        got = ovsim("columns", tmp_path / "stage.usda", "--format", "json", "--route", route)
+        assert got.returncode == 0, got.stderr
+        found[route] = json.loads(got.stdout)[0]["prims"]
+    assert sorted(found["auto"]) == ["/", "/W", "/W/j"]
+    assert found["auto"] == found["composed"]
+    told = ovsim("populate", tmp_path / "stage.usda", "-o", tmp_path / "snap").stderr
+    assert "robot.usdc" in told
