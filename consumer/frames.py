@@ -204,12 +204,12 @@ def world_rotation(world: F64, scale: F64, q: F32, j: int) -> Quat:
 @serial
 def reanchor_block(
     n: int, rel: U64, body: U32, unresolved: bool, world: F64, lies: U8, t: F64, q: F32,
-    parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool,
+    parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, own: U32,
 ) -> None:  # fmt: skip
     """Re-anchor the frames whose target is not the body itself."""
     for j in range(n):
         if rel[j] != body[j] and (body[j] != 0 or unresolved):
-            _, target = world_matrix(rel[j], parents, flags, slot, table, ready, v0, v1, v2, f0, f1, f2)
+            _, target = world_matrix(rel[j], parents, flags, slot, table, ready, v0, v1, v2, own)
             here = (t[0, j], t[1, j], t[2, j])
             turn = (np.float64(q[0, j]), np.float64(q[1, j]), np.float64(q[2, j]), np.float64(q[3, j]))
             home = (world[9, j], world[10, j], world[11, j])
@@ -299,7 +299,7 @@ def write_marks(first: int, n: int, rows: U32, rel: U64, body: U32, t: F64, q: F
 def resolve_frames(
     lo: int, hi: int, rows: U32, offsets0: I64, targets0: U64, ts0: int, pos0: F32, ps0: int, rot0: F32, rs0: int,
     offsets1: I64, targets1: U64, ts1: int, pos1: F32, ps1: int, rot1: F32, rs1: int, body_of: U32, skip_disabled: bool,
-    parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool,
+    parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, own: U32,
     unresolved: bool, check: int, axis: U8, rel_out: U64, body_out: U64, position: F32, orientation: F32, valid: U8, marks: U8,
 ) -> None:  # fmt: skip
     """Both sides of every joint of one archetype, block by block and lane by lane; `rows` are the destination rows."""
@@ -315,12 +315,12 @@ def resolve_frames(
         read_frames(first, n, pos0, ps0, rot0, rs0, t[0], q[0])
         read_frames(first, n, pos1, ps1, rot1, rs1, t[1], q[1])
         for k in range(2):
-            world_block(n, body[k], parents, flags, slot, table, ready, v0, v1, v2, f0, f1, f2, world[k], lies[k],
+            world_block(n, body[k], parents, flags, slot, table, ready, v0, v1, v2, own, world[k], lies[k],
                         code, below)  # fmt: skip
             scale_places(n, world[k], lies[k], scale[k])
             if others0 if k == 0 else others1:
                 reanchor_block(n, rel[k], body[k], unresolved, world[k], lies[k], t[k], q[k], parents, flags, slot, table, ready,
-                               v0, v1, v2, f0, f1, f2)  # fmt: skip
+                               v0, v1, v2, own)  # fmt: skip
             bake(n, scale[k], t[k])
             write_side(first, n, k, rows, rel[k], body[k], t[k], q[k], rel_out, body_out, position, orientation)
             if check != UNCHECKED:

@@ -1,8 +1,11 @@
 """World matrices of prims (spec 4.5 "World matrix source"; contract block `prim`).
 
+A prim's world matrix is its own `omni:fabric:worldMatrix`, else the local matrices of it and its ancestors up to one that resets the stack. What
+ancestors have as `omni:fabric:worldMatrix` plays no part in that, and rows without a matrix are passed over (both observed).
+
 The matrices of bodies outnumber all others, so the largest columns of rigid bodies are read where they are and composed when a joint asks for them:
 one matrix product with the parent. The rest is composed once into a table. What stands on a body that is read in place (a collider below a link) is
-composed on demand too. Which columns are read in place changes no result: a world matrix always is the local one times the parent's world matrix.
+composed on demand too. Which columns are read in place changes no result.
 """
 
 from __future__ import annotations
@@ -41,12 +44,11 @@ _UNIT = readonly(np.eye(4).reshape(1, 16))
 
 
 class _Source(NamedTuple):
-    """An archetype's matrices: values (n, 16), or (1, 16) with step 0; whether they are world matrices; which rows reset the transform stack."""
+    """An archetype's local matrices: values (n, 16), or (1, 16) with step 0; which rows reset the transform stack."""
 
     archetype: Archetype
     values: F64
     step: int
-    is_world: bool
     reset: U8
     reset_step: int
 
@@ -55,10 +57,11 @@ class _Source(NamedTuple):
 class Transforms:
     """World matrices by path.
 
-    `slot` uint32 by path id: 0 for a path without a matrix row, else a row of `table` float64 (m, 4, 3) (row vectors, translation in row 3), or of
-    one of the columns `places` (n, 16), marked in the two highest bits. `ready` uint8 (m,): the row of the table is a world matrix, not a local
-    one that waits for the body it stands on. `final`: the column in place holds world matrices. A path without a matrix row is an identity child
-    of its nearest ancestor that has one; a property path is at the identity (observed).
+    `slot` uint32 by path id: 0 for a path without a local matrix, else a row of `table` float64 (m, 4, 3) (row vectors, translation in row 3), or of
+    one of the columns `places` (n, 16), marked in the two highest bits. `ready` uint8 (m,): the row of the table is composed, not a local one that
+    waits for the body it stands on. `own` uint32 by path id, or of length 1 when nothing has one: the row of the table with the path's own
+    `omni:fabric:worldMatrix`, 0 without. A path without a matrix is an identity child of its nearest ancestor that has one; a property path is one of
+    the prim above its own (observed).
     """
 
     parents: U32
@@ -67,7 +70,7 @@ class Transforms:
     table: F64
     ready: U8
     places: tuple[F64, F64, F64]
-    final: tuple[bool, bool, bool]
+    own: U32
 
     @classmethod
     def of(
@@ -87,15 +90,20 @@ class Transforms:
         near = [] if bodies.deep else _in_place(sources, in_place, stage, bodies.flags)
         far = [s for s in sources if not any(s is n for n in near)]
         slot = kept.cleared("transforms.slot", (stage.paths.path_count,), np.uint32)
-        firsts = np.cumsum([2, *(len(s.archetype) for s in far)]).tolist()
+        given = [(a, m) for a in stage.archetypes if len(a) and (m := ColumnReader(a, diagnostics).matrix(WORLD)) is not None]
+        firsts = np.cumsum([2, *(len(s.archetype) for s in far), *(len(a) for a, _ in given)]).tolist()
         if max([firsts[-1], *(len(s.archetype) for s in near)]) > _ROW_BITS:
             raise MemoryError(f"more than {_ROW_BITS} matrices in one stage")
         table = kept.empty("transforms.table", (firsts[-1], 4, 3), np.float64)
         ready = kept.empty("transforms.ready", (firsts[-1],), np.uint8)
         work = [Work(len(s.archetype), [Pass(place, (_ids(s), (k + 1) << int(_SHIFT), slot))]) for k, s in enumerate(near)]
         for s, first in zip(far, firsts):
-            copy = Pass(affine, (s.values, s.step, s.is_world, s.reset, s.reset_step, first, table, ready))
+            copy = Pass(affine, (s.values, s.step, s.reset, s.reset_step, first, table, ready))
             work.append(Work(len(s.archetype), [Pass(place, (_ids(s), first, slot)), copy]))
+        own = kept.cleared("transforms.own", (stage.paths.path_count,), np.uint32) if given else np.zeros(1, np.uint32)
+        for (a, matrices), first in zip(given, firsts[len(far) :]):
+            copy = Pass(affine, (matrices, 1, readonly(np.ones(1, np.uint8)), 0, first, table, ready))
+            work.append(Work(len(a), [Pass(place, (readonly(a.path_ids), first, own)), copy]))
         run.run(work)
         table[:2], ready[:2] = np.eye(4, 3), 1
         if bodies.deep:
@@ -105,13 +113,12 @@ class Transforms:
         order = ids[0] if ascending else readonly(np.sort(np.concatenate(ids))) if ids else _no_ids()
         compose_world(order, parents, bodies.flags, slot, table, ready)
         places = (*(s.values for s in near), *(_NO_ROWS,) * (IN_PLACE - len(near)))
-        final = (*(s.is_world for s in near), *(False,) * (IN_PLACE - len(near)))
-        return cls(parents, bodies.flags, readonly(slot), readonly(table), readonly(ready), places, final)  # type: ignore[arg-type]
+        return cls(parents, bodies.flags, readonly(slot), readonly(table), readonly(ready), places, readonly(own))  # type: ignore[arg-type]
 
     @property
     def args(self) -> tuple[Any, ...]:
         """What `world_matrix` takes after the path."""
-        return (self.parents, self.flags, self.slot, self.table, self.ready, *self.places, *self.final)
+        return (self.parents, self.flags, self.slot, self.table, self.ready, *self.places, self.own)
 
     def of_paths(self, paths: npt.ArrayLike) -> F64:
         """World matrices of path ids (n,), float64 (n, 4, 3); the identity for id 0."""
@@ -132,17 +139,16 @@ def _no_ids() -> U64:
 
 def _source(archetype: Archetype, diagnostics: Diagnostics) -> _Source | None:
     reader = ColumnReader(archetype, diagnostics)
-    world, local = reader.matrix(WORLD), reader.matrix(LOCAL)
+    local = reader.matrix(LOCAL)
     reset, step = reader.boolean(RESET, default=False)
-    if not len(archetype) or (world is None and local is None and not reset.any()):
+    if not len(archetype) or (local is None and not reset.any()):
         return None
-    values = world if world is not None else local
-    return _Source(archetype, _UNIT if values is None else values, int(values is not None), world is not None, reset, step)
+    return _Source(archetype, _UNIT if local is None else local, int(local is not None), reset, step)
 
 
 def _in_place(sources: list[_Source], most: int, stage: Stage, flags: U8) -> list[_Source]:
     """The largest columns of rigid bodies whose rows are all of one kind; none when bodies stand on bodies, as a sample of them tells."""
-    able = [s for s in sources if s.step and "PhysicsRigidBodyAPI" in s.archetype.schemas and (s.is_world or not s.reset.any())]
+    able = [s for s in sources if s.step and "PhysicsRigidBodyAPI" in s.archetype.schemas and not s.reset.any()]
     chosen = sorted(able, key=lambda s: -len(s.archetype))[:most]
     for s in chosen:
         ids = s.archetype.path_ids
@@ -162,22 +168,23 @@ def place(lo: int, hi: int, ids: U64, first: int, slot: U32) -> None:
 
 
 @ranged
-def affine(lo: int, hi: int, values: F64, step: int, is_world: bool, reset: U8, rs: int, first: int, table: F64, ready: U8) -> None:
-    """Copy row-major matrices without their last column; a world matrix or one that resets the stack is ready."""
+def affine(lo: int, hi: int, values: F64, step: int, reset: U8, rs: int, first: int, table: F64, ready: U8) -> None:
+    """Copy row-major matrices without their last column; one that resets the stack is ready."""
     for i in range(lo, hi):
         for r in range(4):
             for c in range(3):
                 table[at(first + i, 1), r, c] = values[at(i, step), 4 * r + c]
-        ready[at(first + i, 1)] = _YES if is_world or reset[at(i, rs)] else _NO
+        ready[at(first + i, 1)] = _YES if reset[at(i, rs)] else _NO
 
 
 @rule
 def nearest_row(path: Any, parents: U32, flags: U8, slot: U32) -> np.uint32:
-    """The path itself or its nearest ancestor with a matrix row, 0 when there is none or the path is a property's."""
+    """The path itself or its nearest ancestor with a local matrix, 0 when there is none. A property's path stands beside its prim (observed)."""
     here = np.uint32(path)
     while here > _ROOT:
         if flags[here] & _PROPERTY:
-            return _NONE
+            here = parents[parents[here]]
+            continue
         if slot[here] != _NONE:
             return here
         here = parents[here]
@@ -225,41 +232,41 @@ def upon(local: Affine, above: Affine) -> Affine:
 
 
 @rule
-def own_matrix(here: Any, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool) -> tuple[bool, Affine]:
-    """(it is the world matrix already, the matrix of this path's row)."""
+def own_matrix(here: Any, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64) -> tuple[bool, Affine]:
+    """(it is composed already, the local or composed matrix of this path's row)."""
     code = slot[here]
     column, row = code >> _SHIFT, code & _ROW_BITS
     if column == _NONE:
         return ready[row] != _NO, tabled(table, row)
     if column == _ONE:
-        return f0, stored(v0, row)
+        return False, stored(v0, row)
     if column == _TWO:
-        return f1, stored(v1, row)
-    return f2, stored(v2, row)
+        return False, stored(v1, row)
+    return False, stored(v2, row)
 
 
 @rule
-def world_matrix(
-    path: Any, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool
-) -> tuple[bool, Affine]:
+def world_matrix(path: Any, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, own: U32) -> tuple[bool, Affine]:
     """(there is one, the world matrix of a path); the identity when there is none."""
+    if own.size > 1 and own[path] != _NONE:
+        return True, tabled(table, own[path])
     here = nearest_row(path, parents, flags, slot)
     if here == _NONE:
         return False, _IDENTITY
-    done, own = own_matrix(here, slot, table, ready, v0, v1, v2, f0, f1, f2)
+    done, local = own_matrix(here, slot, table, ready, v0, v1, v2)
     if done:
-        return True, own
+        return True, local
     above = nearest_row(parents[here], parents, flags, slot)
     if above == _NONE:
-        return True, own
+        return True, local
     code = slot[above]
     if code <= _ROW_BITS and ready[code]:
-        return True, upon(own, tabled(table, code))
-    return True, upon(own, chained(above, parents, flags, slot, table, ready, v0, v1, v2, f0, f1, f2))
+        return True, upon(local, tabled(table, code))
+    return True, upon(local, chained(above, parents, flags, slot, table, ready, v0, v1, v2))
 
 
 @rule
-def chained(path: int, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool) -> Affine:
+def chained(path: Any, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64) -> Affine:
     """World matrix of a path with a row, composed from the first ancestor down that needs no other."""
     chain = np.empty(MOST_STEPS + 2, np.uint32)
     n = 0
@@ -267,20 +274,20 @@ def chained(path: int, parents: U32, flags: U8, slot: U32, table: F64, ready: U8
     while here != _NONE:
         chain[n] = here
         n += 1
-        done, out = own_matrix(here, slot, table, ready, v0, v1, v2, f0, f1, f2)
+        done, out = own_matrix(here, slot, table, ready, v0, v1, v2)
         if done:
             break
         here = nearest_row(parents[here], parents, flags, slot)
-    done, out = own_matrix(chain[n - 1], slot, table, ready, v0, v1, v2, f0, f1, f2)
+    done, out = own_matrix(chain[n - 1], slot, table, ready, v0, v1, v2)
     for k in range(n - 2, -1, -1):
-        _, own = own_matrix(chain[k], slot, table, ready, v0, v1, v2, f0, f1, f2)
-        out = upon(own, out)
+        _, local = own_matrix(chain[k], slot, table, ready, v0, v1, v2)
+        out = upon(local, out)
     return out
 
 
 @serial
 def world_block(
-    n: int, paths: U32, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool,
+    n: int, paths: U32, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, own: U32,
     world: F64, lies: U8, code: U32, below: U32,
 ) -> None:  # fmt: skip
     """World matrices of paths, lane by lane into (12, n): nine of the basis, three of the origin; whether there is one.
@@ -293,13 +300,13 @@ def world_block(
         below[j] = slot[parents[path]]
     for j in range(n):
         b, c = below[j], code[j]
-        easy = (c > _ROW_BITS) & (b != _NONE) & (b <= _ROW_BITS) & (not (f0 | f1 | f2))
+        easy = (c > _ROW_BITS) & (b != _NONE) & (b <= _ROW_BITS) & (own.size == 1)
         below[j] = b if easy else _NONE
         lies[j] = easy
     for j in range(n):
         row, column = code[j] & _ROW_BITS, code[j] >> _SHIFT
         if not lies[j] or not ready[below[j]]:
-            found, m = world_matrix(paths[j], parents, flags, slot, table, ready, v0, v1, v2, f0, f1, f2)
+            found, m = world_matrix(paths[j], parents, flags, slot, table, ready, v0, v1, v2, own)
             lies[j] = found
         elif column == _ONE:
             m = upon(stored(v0, row), tabled(table, below[j]))
@@ -313,12 +320,12 @@ def world_block(
 
 @ranged
 def world_matrices(
-    lo: int, hi: int, ids: U64, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, f0: bool, f1: bool, f2: bool,
+    lo: int, hi: int, ids: U64, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, own: U32,
     out: F64,
 ) -> None:  # fmt: skip
     """World matrices of paths."""
     for i in range(lo, hi):
-        _, m = world_matrix(ids[i], parents, flags, slot, table, ready, v0, v1, v2, f0, f1, f2)
+        _, m = world_matrix(ids[i], parents, flags, slot, table, ready, v0, v1, v2, own)
         for r in range(3):
             for c in range(3):
                 out[i, r, c] = m[0][3 * r + c]

@@ -16,6 +16,7 @@ from ovsim.stage import Archetype, PathDictionary, Ragged
 from ovsim.stage import columns as col
 from ovsim.stage.archetype import PATH
 from producer.values import ColumnType, encode
+from producer.worlds import with_world_matrices
 
 U8 = npt.NDArray[np.uint8]
 
@@ -54,8 +55,8 @@ class Assembler:
         self._parts.setdefault(key, []).append(_Part(np.asarray(paths, np.uint64), cells))
 
     def finish(self) -> tuple[Archetype, ...]:
-        """The archetypes in the order in which their first rows came."""
-        return tuple(self._archetype(key, parts) for key, parts in self._parts.items())
+        """The archetypes in the order in which their first rows came, with the world matrices that local ones do not tell."""
+        return with_world_matrices(self.paths, [self._archetype(key, parts) for key, parts in self._parts.items()])
 
     def _archetype(self, key: _Key, parts: list[_Part]) -> Archetype:
         type_name, schemas, kinds = key

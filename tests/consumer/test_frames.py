@@ -226,11 +226,33 @@ def test_reset_xform_stack():
     same(side0(hand, "/P/A", (1, 1, 1))[1], [2, 2, 2])
 
 
-def test_fabric_world_matrix_wins():
-    """spec 4.5 world matrix source: omni:fabric:worldMatrix is the world matrix when present, for the rows below too."""
-    hand = Hand().prim("/P", matrix(scale=5), columns={"omni:fabric:worldMatrix": matrix(scale=3).reshape(1, 16)})
+WORLD = {"omni:fabric:worldMatrix": matrix(scale=3).reshape(1, 16)}
+
+
+@pytest.mark.parametrize(("target", "want"), [("/P", 3), ("/P/A", 10)])
+def test_fabric_world_matrix_wins(target, want):
+    """spec 4.5 world matrix source: omni:fabric:worldMatrix is the row's world matrix when present; rows below compose local ones (observed)."""
+    hand = Hand().prim("/P", matrix(scale=5), [RIGID], WORLD)
     hand.body("/P/A", matrix(scale=2))
-    same(side0(hand, "/P/A", (1, 1, 1))[1], [6, 6, 6])
+    same(side0(hand, target, (1, 1, 1))[1], [want] * 3)
+
+
+@pytest.mark.parametrize(("target", "want"), [("/P", 3), ("/P/A", 2)])
+def test_only_a_world_matrix(target, want):
+    """A row that has a world matrix and no local one: its own, and nothing for the rows below."""
+    hand = Hand()
+    hand.builder.add("Xform", ["/P"], WORLD, [RIGID])
+    hand.body("/P/A", matrix(scale=2))
+    same(side0(hand, target, (1, 1, 1))[1], [want] * 3)
+
+
+@pytest.mark.parametrize(("target", "body", "want"), [("/P/A/C.size", "/P/A", [4, 4, 4]), ("/P/A.size", None, [2, 2, 2]), ("/P.x", None, [1, 1, 1])])
+def test_property_path_stands_beside_its_prim(target, body, want):
+    """Observed (recorded stage scopes_between): a property's path is taken for a missing child of the prim above its own."""
+    hand = Hand().prim("/P", matrix(scale=2)).body("/P/A", matrix((0, 0, 2), scale=2)).prim("/P/A/C", matrix((5, 0, 0)))
+    got = side0(hand, target, (1, 1, 1))
+    assert got[0] == body
+    same(got[1], want)
 
 
 def test_float32_matrix_is_read():
