@@ -3,8 +3,10 @@
 A column comes as `(values, step)`: kernels read `values[i * step]`, so an absent column is one parser default with step 0. Whether it is absent,
 or of a type that the parser cannot read, is a fact of the archetype; nothing is decided row by row.
 
-Types that the parser reads, observed on 0.6.3: a float column as float32 or float64; a matrix likewise; a bool column as bool8 only; a token as
-uint64 with or without its semantic; a relationship as a list of uint64. Anything else (half, integers, other lane counts) counts as absent.
+Types that the parser reads, observed on 0.6.3 (recorded stage array_values): a float column as float32 or float64; a matrix likewise; a bool column
+as bool8 only; a token as uint64 with or without its semantic, the first lane of an asset path too; a relationship as a list of uint64. In an array
+column a float value is read from a row that holds just as many numbers as it has lanes, a bool or token from the first element of a row that has one;
+other rows keep the parser default. Anything else (half, integers, other lane counts) counts as absent.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ class ColumnReader:
         if gate and name in self.archetype:
             lanes = fallback.size if fallback.ndim else 0
             got = self.archetype.values(name)
+            if isinstance(got, Ragged) and got.values.dtype in (np.float32, np.float64):
+                got = self._from_arrays(name, got, fallback.astype(got.values.dtype), exact=True)
             if not isinstance(got, Ragged) and got.dtype in (np.float32, np.float64) and (got.shape[1] if got.ndim > 1 else 0) == lanes:
                 if got.dtype == np.float64:
                     self._tell("column-cast", "info", name, f"float64 where float32 is declared; {len(got)} values are cast")
@@ -58,6 +62,8 @@ class ColumnReader:
         fallback = int(_parser_default(name) if default is None else default)
         if gate and name in self.archetype:
             got = self.archetype.values(name)
+            if isinstance(got, Ragged) and got.values.dtype in (np.uint8, np.bool_):
+                got = self._from_arrays(name, got, np.asarray(fallback, got.values.dtype))
             if not isinstance(got, Ragged) and got.dtype in (np.uint8, np.bool_) and got.ndim == 1:
                 return readonly(got.view(np.uint8)), 1
             self._unreadable(name, "bool8", bool(fallback))
@@ -73,12 +79,16 @@ class ColumnReader:
         self._unreadable(name, "float64[16]", "no matrix")
         return None
 
-    def token(self, name: str, gate: bool = True) -> ReadColumn:
-        """A token column, token ids uint64 (n,) with step 1, or token id 0 with step 0; callers compare with the tokens that they know."""
+    def token(self, name: str, gate: bool = True, arrays: bool = True) -> ReadColumn:
+        """A token column, token ids uint64 (n,) with step 1, or token id 0 with step 0; callers compare with the tokens that they know.
+
+        Without `arrays` a token array is not read (observed of drive types, while an axis is)."""
         if gate and name in self.archetype:
             got = self.archetype.values(name)
-            if not isinstance(got, Ragged) and got.dtype == np.uint64 and got.ndim == 1:
-                return readonly(got), 1
+            if arrays and isinstance(got, Ragged) and got.values.dtype == np.uint64:
+                got = self._from_arrays(name, got, np.zeros((), np.uint64))
+            if not isinstance(got, Ragged) and got.dtype == np.uint64:
+                return readonly(got if got.ndim == 1 else got[:, 0]), 1
             self._unreadable(name, "uint64 token", _parser_default(name))
         return readonly(np.zeros(1, np.uint64)), 0
 
@@ -97,6 +107,22 @@ class ColumnReader:
             else:
                 self._unreadable(name, "a list of path ids", "no target")
         return _NO_OFFSETS, _NO_TARGETS, 0
+
+    def _from_arrays(self, name: str, got: Ragged, fallback: npt.NDArray[Any], exact: bool = False) -> npt.NDArray[Any]:
+        """One value (n,) or (n, k) a row of an array column: its first numbers; `exact`: only of rows that hold just as many. Others: `fallback`."""
+        lanes = got.values.shape[1] if got.values.ndim > 1 else 1
+        flat = got.values.reshape(-1)
+        begin, held = got.offsets[:-1] * lanes, np.diff(got.offsets) * lanes
+        fits = held == fallback.size if exact else held >= 1
+        out = np.broadcast_to(fallback.reshape(-1), (held.size, fallback.size)).copy()
+        out[fits] = flat[begin[fits, None] + np.arange(fallback.size)]
+        field = self.archetype.field(name).type
+        if fits.any():
+            self._tell("column-cast", "info", name, f"{field} where one value is declared; {int(fits.sum())} rows are read from their arrays")
+        if not fits.all():
+            text = f"the parser cannot read {int((~fits).sum())} arrays of {field} where one value is declared and keeps {fallback.tolist()}"
+            self._tell("column-type", "warning", name, f"{text}; write one value")
+        return out if fallback.ndim else out[:, 0]
 
     def _unreadable(self, name: str, want: str, default: object) -> None:
         got = self.archetype.field(name).type

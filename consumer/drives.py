@@ -60,7 +60,7 @@ def drive_passes(block: JointBlock, rows: Array, reader: ColumnReader) -> list[P
         envelope = listed and instance in with_envelope and reader.lists("PhysxDrivePerformanceEnvelopeAPI", instance)
         values = [c for n in _DRIVE for c in reader.float32(f"drive:{instance}:physics:{n}", listed)]
         values += [c for n in _ENVELOPE for c in reader.float32(f"physxDrivePerformanceEnvelope:{instance}:{n}", envelope)]
-        kind = reader.token(f"drive:{instance}:physics:type", listed)
+        kind = reader.token(f"drive:{instance}:physics:type", listed, arrays=False)
         args = (instance in ROTATIONAL_INSTANCES, int(listed), int(envelope), *kind, acceleration, *values)
         records.append(Record(k, constant(*kind, *values), args))
     outs = (block.drive, block.drive_listed, block.drive_acceleration, block.drive_envelope)

@@ -55,7 +55,7 @@ CODES: MappingProxyType[str, Code] = MappingProxyType(
         "column-type": _code(
             _W, "silent", "a column has a type that the parser cannot read, so its default stays", "write the type that the contract declares"
         ),
-        "column-cast": _code(_I, "silent", "a float64 column is read where float32 is declared", "write float32"),
+        "column-cast": _code(_I, "silent", "a float64 column or an array is read where one float32 value is declared", "write one float32"),
         "unknown-path-id": _code(_E, "silent", "a relationship holds a path id that the stage's path dictionary lacks", "intern the path"),
         # joints that do not exist
         "joint-disabled": _code(_I, "silent", "the joint is disabled, so it is not created", "enable it", "physics:jointEnabled"),

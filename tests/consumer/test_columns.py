@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,6 +13,7 @@ from ovsim.stage import StageBuilder
 from ovsim.stage import columns as col
 
 REVOLUTE = "PhysicsRevoluteJoint"
+FLT_MAX = np.float32(3.4028234663852886e38)
 OTHERS = [np.int32, np.uint32, np.int64, np.float16]
 
 
@@ -136,7 +139,56 @@ def test_nan_and_infinite_matrices_do_not_harm():
 
 def test_every_code_is_documented():
     """The codes of descriptors stand in the table of codes."""
-    from ovsim.diagnostic_codes import CODES
     from consumer.findings import FINDINGS
+    from ovsim.diagnostic_codes import CODES
 
     assert {code for code, _, _ in FINDINGS} | {"column-type", "column-cast", "unknown-path-id"} <= set(CODES)
+
+
+def lists(*rows, dtype=np.float32):
+    return col.ragged(np.cumsum([0, *map(len, rows)]), np.array([v for row in rows for v in row], dtype))
+
+
+def put(stage, columns):
+    """The stage's only archetype with columns that the builder refuses and population writes all the same."""
+    batch = stage.archetypes[0].batch
+    for name in sorted(columns):
+        batch = batch.append_column(col.field(name, columns[name].type), columns[name])
+    return replace(stage, archetypes=(replace(stage.archetypes[0], batch=batch),))
+
+
+def test_float_arrays_are_read_where_they_hold_one_value():
+    """Observed (recorded stage array_values): a row's array counts when it holds just as many numbers as the column has lanes."""
+    builder = StageBuilder()
+    builder.add(REVOLUTE, ["/J0", "/J1", "/J2"], {})
+    columns = {"physics:breakForce": lists([4], [5, 6], []), "physics:localPos0": lists([1, 2, 3], [1], [1, 2, 3, 4])}
+    found = consumer.resolve(put(builder.finish(), columns))
+    block = found.block(REVOLUTE)
+    assert block.break_force[:, 0].tolist() == [4, FLT_MAX, FLT_MAX]
+    assert block.position[:, 0].tolist() == [[1, 2, 3], [0, 0, 0], [0, 0, 0]]
+    told = {(d.code, d.column) for d in found.diagnostics if d.column in columns}
+    assert told == {(code, name) for code in ("column-cast", "column-type") for name in columns}
+
+
+def test_bool_arrays_are_read_by_their_first_element():
+    """Observed (recorded stage array_values)."""
+    block, _ = resolve({"physics:jointEnabled": lists([0], [0, 1], [1, 0], [], dtype=np.uint8)}, 4)
+    assert block.enabled.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("storage", ["array", "asset", "assets"])
+def test_tokens_are_read_by_their_first_lane(storage):
+    """Observed (recorded stage array_values): an axis as an array of tokens or as an asset path (two ids); a drive type as an asset, not an array."""
+    builder = StageBuilder()
+    builder.add(REVOLUTE, ["/J"], {}, ["PhysicsDriveAPI:angular"])
+    z, acceleration = builder.paths.token("Z"), builder.paths.token("acceleration")
+    stage = builder.finish()
+
+    def column(token):
+        flat = np.array([[token, 0]] if storage != "array" else [token], np.uint64)
+        return col.dense(flat) if storage == "asset" else col.ragged([0, 1], flat)
+
+    stage = put(stage, {"drive:angular:physics:type": column(acceleration), "physics:axis": column(z)})
+    row = consumer.resolve(stage).to_arrow().to_pylist()[0]
+    assert row["axis"] == "Z"
+    assert row["drive"]["acceleration"] == (storage == "asset")
