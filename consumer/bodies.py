@@ -22,10 +22,13 @@ from ovsim.diagnostics import Diagnostics
 from ovsim.stage import PathDictionary, Stage
 
 U64 = npt.NDArray[np.uint64]
-ROW, RIGID_BODY, ENABLED, KINEMATIC, COLLIDER, PROPERTY = 1, 2, 4, 8, 16, 32  # bits of `BodyTable.flags`
+ROW, RIGID_BODY, ENABLED, KINEMATIC, COLLIDER, PROPERTY, SHAPE = 1, 2, 4, 8, 16, 32, 64  # bits of `BodyTable.flags`
 _RIGID_BODY, _ENABLED, _KINEMATIC, _COLLIDER, _PROPERTY, _NO = (np.uint8(v) for v in (RIGID_BODY, ENABLED, KINEMATIC, COLLIDER, PROPERTY, 0))
 _NONE, _PASSED_OVER, _ROOT = np.uint32(0), np.uint32(0xFFFFFFFF), np.uint32(1)
 MOST_STEPS = 128
+
+SHAPES = frozenset(("Capsule", "Cone", "Cube", "Cylinder", "Mesh", "Plane", "Sphere"))
+"""Types whose collider becomes a shape; one of another type gets no actor, whatever its values (observed)."""
 
 Ids = npt.ArrayLike
 
@@ -35,7 +38,7 @@ class BodyTable:
     """Facts about prims by path id.
 
     `flags` uint8 (path_count,): bits ROW (the prim has a row), RIGID_BODY, ENABLED (rigidBodyEnabled), KINEMATIC, COLLIDER, PROPERTY (a property
-    path).
+    path), SHAPE (the type is one of `SHAPES`).
     `skip_disabled`: the rule set looks for the next enabled body above a disabled one (switch disabled_body_target).
     """
 
@@ -90,6 +93,10 @@ class BodyTable:
         """Whether PhysicsCollisionAPI is listed."""
         return self.has(ids, COLLIDER)
 
+    def acts(self, ids: Ids) -> npt.NDArray[np.bool_]:
+        """Whether PhysX has an actor for the prim: a rigid body, enabled or not, or a collider of a type that makes a shape (spec 3.3, observed)."""
+        return self.rigid_body(ids) | self.has(ids, COLLIDER | SHAPE)
+
     def resolve(self, targets: Ids) -> npt.NDArray[np.uint64]:
         """Path ids of the bodies of relationship targets, same shape, 0 = none."""
         return self.body[np.asarray(targets, np.int64)].astype(np.uint64)
@@ -106,7 +113,7 @@ def _flags(stage: Stage, diagnostics: Diagnostics, runner: Runner, buffers: Buff
     for archetype in stage.archetypes:
         reader = ColumnReader(archetype, diagnostics)
         rigid, collider = reader.lists("PhysicsRigidBodyAPI"), reader.lists("PhysicsCollisionAPI")
-        value = np.uint8(ROW | RIGID_BODY * rigid | COLLIDER * collider)
+        value = np.uint8(ROW | RIGID_BODY * rigid | COLLIDER * collider | SHAPE * (archetype.type_name in SHAPES))
         enabled, kinematic = (
             reader.boolean("physics:rigidBodyEnabled", rigid, None if rigid else False),
             reader.boolean("physics:kinematicEnabled", rigid, None if rigid else False),
@@ -135,15 +142,16 @@ def flag_rows(
 def nearest_body(path: int, parents: npt.NDArray[np.uint32], flags: npt.NDArray[np.uint8], skip_disabled: bool) -> np.uint32:
     """The nearest rigid body at or above a path, else the outermost collider, else 0 (spec 3.1).
 
-    A property path resolves to nothing: observed, its prim is not looked at. The pseudo-root is never a body. A rule set that passes over disabled
-    bodies passes over their colliders too.
+    A property path stands beside its prim: observed, the prim itself is not looked at, the one above it is. The pseudo-root is never a body. A rule
+    set that passes over disabled bodies passes over their colliders too.
     """
     outer = _NONE
     here = np.uint32(path)
     while here > _ROOT:
         f = flags[here]
         if f & _PROPERTY:
-            break
+            here = parents[parents[here]]
+            continue
         if f & _RIGID_BODY:
             if not skip_disabled or f & _ENABLED:
                 return here
@@ -164,15 +172,15 @@ def resolve_bodies(
 ) -> None:
     """Fill `body` (zeros) by path id: the nearest rigid body at or above, else the outermost collider, else 0 (spec 3.1).
 
-    A property path resolves to nothing: observed, its prim is not looked at. The pseudo-root is never a body. A rule set that passes over disabled
-    bodies passes over their colliders too.
+    A property path stands beside its prim: observed, the prim itself is not looked at, the one above it is. The pseudo-root is never a body. A rule
+    set that passes over disabled bodies passes over their colliders too.
     """
     # first pass keeps the nearest rigid body in `body`, the second fills what is left with colliders
     for p in range(_ROOT + 1, parents.size):
         above = parents[p]
         f = flags[p]
         if f & _PROPERTY:
-            continue
+            above = parents[above]
         outer = outermost_collider[above]
         passed_over = skip_disabled and f & _RIGID_BODY and not f & _ENABLED
         if outer == _NONE and passed_over:

@@ -1,7 +1,7 @@
 """The joint graph of a stage as index arrays: adjacency in joint order and connected components (spec 7.1).
 
 A joint side is a body index (>= 0, position in the body list: every rigid body, ascending path), `NONE` (the world), `STATIC` (an actor that is
-no rigid body) or `MISSING` (a body below a prototype or a point instancer, where nothing is created).
+no rigid body) or `MISSING` (one without an actor: below a prototype or a point instancer, or a collider of a type that makes no shape).
 Everything here is linear in joints + bodies and iterative.
 """
 

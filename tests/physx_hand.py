@@ -89,5 +89,5 @@ def graph(
             kind, a, b = joints[path]
             hand.joint(path, kind, columns.get(path), schemas, a or None, b or None)
         else:
-            hand.prim(path, np.eye(4), schemas, columns.get(path))
+            hand.prim(path, np.eye(4), schemas, columns.get(path), "Cube" if path in statics else "Xform")
     return hand

@@ -72,7 +72,8 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
     last = last_rank(paths.parents, ranks)
     body_at = np.full(paths.path_count, STATIC, np.int64)
     body_at[0] = NONE
-    body_at[prototype.astype(bool)] = MISSING
+    every = np.arange(paths.path_count)
+    body_at[prototype.astype(bool) | (bodies.collider(every) & ~bodies.acts(every))] = MISSING
     body_at[body_path] = np.arange(body_path.size)
     outside = prototype[path] == 0
     joint_at = np.full(paths.path_count, NONE, np.int64)

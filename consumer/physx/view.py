@@ -15,6 +15,7 @@ from consumer.articulations import Articulations, articulate
 from consumer.blocks import Descriptors, JointBlock
 from consumer.bodies import BodyTable
 from consumer.constants import FLT_MAX
+from consumer.graph import MISSING
 from consumer.order import path_ranks
 from consumer.physx import articulation_joint, gears, standalone
 from consumer.physx import codes as c
@@ -127,7 +128,7 @@ def _outcomes(descriptors: Descriptors, g: StageGraph, built: Articulations, bod
     n = g.path.size
     outcome, reason = np.full(n, c.STANDALONE, np.uint8), np.zeros(n, np.uint8)
     enabled = np.concatenate([b.enabled for b in descriptors.blocks] or [np.empty(0, np.uint8)])
-    acts = bodies.rigid_body(g.side_path) | bodies.collider(g.side_path)
+    acts = bodies.acts(g.side_path)
     acts &= g.prototype[g.side_path] == 0
     dynamic = bodies.dynamic(g.side_path)
     body = g.body_at[g.side_path]
@@ -209,7 +210,7 @@ def _standalone(
         joint, position, orientation = joint[~broken], position[~broken], orientation[~broken]
     out = standalone.empty(joint, scale)
     out.actor[:] = g.side_path[joint]
-    out.actor[g.prototype[out.actor] != 0] = 0
+    out.actor[g.body_at[out.actor] == MISSING] = 0
     out.position, out.orientation = position, orientation
     first = 0
     counts = np.bincount(g.type_index[joint], minlength=len(descriptors.blocks))

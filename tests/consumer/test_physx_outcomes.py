@@ -11,10 +11,11 @@ from hand import Hand, matrix
 from oracle.scenes import random_stage
 from physx_hand import FIXED, REVOLUTE, codes, document, graph, view_of, world
 
-from ovsim.diagnostic_codes import CODES, table
+from consumer.bodies import SHAPES
 from consumer.physx import codes as c
 from consumer.physx import physx_view
 from consumer.physx.stage_graph import REFUSALS
+from ovsim.diagnostic_codes import CODES, table
 from ovsim.diagnostics import SEVERITIES
 from producer import populate
 
@@ -178,3 +179,22 @@ def test_a_root_joint_to_a_body_below_a_point_instancer_builds_nothing() -> None
     doc = document(hand)
     assert doc["articulations"] == {}
     assert doc["joints"]["/R/J"]["kind"] == "standalone"
+
+
+@pytest.mark.parametrize("kind", [*sorted(SHAPES), "Xform", "Scope", "Points", "Capsule_1"])
+def test_collider_without_a_shape_has_no_actor(kind: str) -> None:
+    """Observed (recorded stage shapes): a collider is an actor when its type makes a shape; else the joint holds to the world."""
+    hand = world()
+    hand.prim("/R/S", np.eye(4), ["PhysicsCollisionAPI"], kind=kind)
+    hand.joint("/R/J", FIXED, body0="/R/S", body1="/R/A")
+    assert document(hand)["joints"]["/R/J"]["actor0"] == ("/R/S" if kind in SHAPES else None)
+
+
+def test_anchor_without_an_actor_makes_no_base() -> None:
+    """Observed (recorded stage shapes_art): a joint to a collider without a shape is elected, then nothing is built and the joint stands alone."""
+    hand = world(articulated=True)
+    hand.prim("/R/S", np.eye(4), ["PhysicsCollisionAPI"])
+    hand.joint("/R/J", FIXED, body0="/R/S", body1="/R/A")
+    got = document(hand)
+    assert got["articulations"] == {}
+    assert got["joints"]["/R/J"]["kind"] == "standalone"

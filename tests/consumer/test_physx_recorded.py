@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from oracle.compare import differences
+from recorded_stages import FOLDER, names
 
 from consumer.physx import physx_document
 from ovsim.api import physx
-from oracle.compare import differences
-from recorded_stages import FOLDER, names
 
 RECORDED = [n for n in names() if "physx" in json.loads((FOLDER / f"{n}.json").read_text("utf-8"))]
 
