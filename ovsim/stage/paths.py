@@ -67,8 +67,12 @@ class PathDictionary:
 
     def token_many(self, texts: Iterable[str]) -> U64:
         """Token ids, shape (n,), uint64."""
-        intern = self.token
-        return np.fromiter((intern(t) for t in texts), np.uint64)
+        wanted = list(texts)
+        known = self._token_ids
+        fresh = [t for t in dict.fromkeys(wanted) if t not in known]
+        known.update(zip(fresh, range(len(self._tokens), len(self._tokens) + len(fresh))))
+        self._tokens += fresh
+        return np.fromiter(map(known.__getitem__, wanted), np.uint64, len(wanted))
 
     def token_strings(self) -> Sequence[str]:
         """All token texts by id (read-only use)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ class Buffer:
         self.data.flags.writeable = False
         self.size = int(self.data.size)
         self._left = FREE + RATIO * self.size
+        self._lock = threading.Lock()
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Buffer:
@@ -56,6 +58,8 @@ class Buffer:
 
     def charge(self, size: int, position: int, what: str) -> None:
         """Account for `size` bytes of decoded data; CrateError when the file cannot justify them."""
-        self._left -= size
-        if size < 0 or self._left < 0:
+        with self._lock:
+            self._left -= size
+            left = self._left
+        if size < 0 or left < 0:
             raise CrateError(f"{what} asks for {size} bytes, more than a file of {self.size} bytes can mean; the file is corrupt", position)

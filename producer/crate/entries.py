@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from producer.crate import reps as rp
 from producer.crate.errors import Unprovable
-from producer.crate.layer import ODD, RELATION, SAMPLED, Properties, properties
+from producer.crate.layer import ODD, RELATION, SAMPLED, Properties, distinct, properties
 from producer.crate.library import Library
 from producer.crate.namespace import Namespace
 
@@ -66,7 +66,7 @@ def spans(low: I64, count: I64) -> I64:
 def _specs(library: Library, rows: I64, wanted: Callable[[str], bool]) -> Properties:
     """Property specs of global rows, in their order."""
     owner = library.owners(rows)
-    numbers = np.unique(owner).tolist()
+    numbers = distinct(owner)
     parts = []
     for number in numbers:
         mine = rows[owner == number] - library.base[number] if len(numbers) > 1 else rows - library.base[number]

@@ -5,7 +5,7 @@ The lists are facts of the Sdf schema (the fields that pxr registers for prims, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +66,11 @@ PROPERTY_IGNORED = _words(
 )
 
 
-def slots(tokens: Iterable[str], slot: dict[str, int], ignored: frozenset[str], count: int) -> I32:
-    """Slot number by token index, shape (count,): a slot, `IGNORED` or `UNKNOWN`."""
-    return np.fromiter((slot.get(t, IGNORED if t in ignored else UNKNOWN) for t in tokens), np.int32, count)
+def slots(index: Mapping[str, int], slot: Mapping[str, int], ignored: frozenset[str], count: int) -> I32:
+    """Slot number by token index, shape (count,): a slot, `IGNORED` or `UNKNOWN`. `index`: token to its index."""
+    out = np.full(count, UNKNOWN, np.int32)
+    out[[index[t] for t in ignored if t in index]] = IGNORED
+    for name, number in slot.items():
+        if name in index:
+            out[index[name]] = number
+    return out

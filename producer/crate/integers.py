@@ -43,7 +43,12 @@ def _decode(src: U8, count: int, wide: int, out: npt.NDArray[Any]) -> int:
             size = narrow << (code - 1)
             if at + size > src.size:
                 return at
-            value += _little(src, at, size)
+            if size == 1:
+                value += (np.int64(src[at]) << 56) >> 56
+            elif size == 2:
+                value += ((np.int64(src[at]) | (np.int64(src[at + 1]) << 8)) << 48) >> 48
+            else:
+                value += _little(src, at, size)
             at += size
         if wide == 4:
             value = (value << 32) >> 32

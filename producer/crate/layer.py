@@ -133,7 +133,7 @@ def build(tables: Tables, identifier: str = "") -> Layer:
     _extents(parent, depth, end)
     if int(depth.max()) > _TOO_DEEP:
         raise Unprovable(f"prims nest {int(depth.max())} levels deep")
-    by_token = fd.slots(tables.tokens, fd.SLOT, fd.PRIM_IGNORED, len(tables.tokens))
+    by_token = fd.slots(tables.token_index, fd.SLOT, fd.PRIM_IGNORED, len(tables.tokens))
     slot = np.full((len(fd.PRIM_SLOTS), order.size), -1, np.int32)
     unknown = int(_prim_fields(tables.spec_fields[spec], tables.field_sets, tables.field_name, by_token, slot))
     if unknown >= 0:
@@ -174,8 +174,13 @@ def _prim_fields(start: I32, sets: I32, name: I32, by_token: I32, slot: I32) -> 
 
 
 @serial
-def _index(spec_path: I32, spec_type: I32, parent: I32, name: I32, kind: U8, row_of: I32, weight: I64, total: I64, first: I64, out: I32) -> None:
-    """Property specs by prim row: `out[first[r]:first[r + 1]]`; `total` sums the weights of the names by row. Specs of unknown prims stay out."""
+def _index(
+    spec_path: I32, spec_type: I32, parent: I32, name: I32, kind: U8, row_of: I32, weight: I64, total: I64, used: U8, first: I64, out: I32
+) -> None:
+    """Property specs by prim row: `out[first[r]:first[r + 1]]`. Specs of unknown prims stay out.
+
+    `total` sums the weights of the names by row; `used` marks the tokens that are names.
+    """
     for step in range(2):
         for s in range(spec_path.size):
             if spec_type[s] != 1 and spec_type[s] != 8:
@@ -188,6 +193,7 @@ def _index(spec_path: I32, spec_type: I32, parent: I32, name: I32, kind: U8, row
                 continue
             if step == 0:
                 total[r] += weight[name[p]]
+                used[name[p]] = 1
                 first[r + 2] += 1
             else:
                 out[first[r + 1]] = s
@@ -266,8 +272,21 @@ def _gather(
 RELATION, SAMPLED, ODD = 1, 2, 4  # flags of a property
 
 
-def _property_index(layer: Layer) -> tuple[I64, I32]:
-    """Property specs by prim row; made once. `Unprovable` when a prim's list of properties differs from what is described."""
+def property_names(layer: Layer) -> list[int]:
+    """Tokens that name properties of the layer's prims."""
+    return _property_index(layer)[2]
+
+
+def distinct(numbers: npt.NDArray[Any]) -> list[int]:
+    """Distinct values of small non-negative integers, ascending."""
+    return np.flatnonzero(np.bincount(numbers)).tolist() if numbers.size else []
+
+
+def _property_index(layer: Layer) -> tuple[I64, I32, list[int]]:
+    """Property specs by prim row, and the tokens that name them; made once.
+
+    `Unprovable` when a prim's list of properties differs from what is described.
+    """
     got = layer.cache.get("properties")
     if got is None:
         tables = layer.tables
@@ -275,9 +294,10 @@ def _property_index(layer: Layer) -> tuple[I64, I32]:
         weight = _weights(len(tables.tokens))
         total, first = np.zeros(layer.path.size, np.int64), np.zeros(layer.path.size + 2, np.int64)
         out = np.empty(int(np.count_nonzero((tables.spec_type == ATTRIBUTE) | (tables.spec_type == RELATIONSHIP))), np.int32)
-        _index(tables.spec_path, tables.spec_type, tree.parent, tree.name, tree.kind, layer.row_of, weight, total, first, out)
+        used = np.zeros(len(tables.tokens), np.uint8)
+        _index(tables.spec_path, tables.spec_type, tree.parent, tree.name, tree.kind, layer.row_of, weight, total, used, first, out)
         _check_listed(layer, "properties", total, weight)
-        got = layer.cache["properties"] = (first[:-1], out)
+        got = layer.cache["properties"] = (first[:-1], out, np.flatnonzero(used).tolist())
     return got
 
 
@@ -287,12 +307,11 @@ def properties(layer: Layer, rows: I64, wanted: Callable[[str], bool], token: I6
     `Unprovable` for fields it does not know or lists of properties that differ from the specs.
     """
     tables = layer.tables
-    first, specs = _property_index(layer)
-    by_token = fd.slots(tables.tokens, fd.PROPERTY_SLOT, fd.PROPERTY_IGNORED, len(tables.tokens))
+    first, specs, names = _property_index(layer)
+    by_token = fd.slots(tables.token_index, fd.PROPERTY_SLOT, fd.PROPERTY_IGNORED, len(tables.tokens))
     tree = tables.paths
-    used = np.bincount(tree.name[tree.kind == PROPERTY], minlength=len(tables.tokens)) > 0
     keep = np.zeros(len(tables.tokens), np.uint8)
-    for t in np.flatnonzero(used).tolist():
+    for t in names:
         keep[t] = wanted(tables.tokens[t])
     most = int((first[rows + 1] - first[rows]).sum())
     count, out, small = np.empty(rows.size, np.int64), np.empty((3, most), np.int32), np.empty((2, most), np.uint8)

@@ -15,7 +15,7 @@ from ovsim.stage import PathDictionary
 from producer.crate import assets
 from producer.crate import fields as fd
 from producer.crate.errors import Unprovable
-from producer.crate.layer import Layer, check_children
+from producer.crate.layer import Layer, check_children, distinct
 from producer.crate.reps import ASSET, FIXED, STRING, TOKEN
 from producer.crate.values import gather
 
@@ -97,6 +97,8 @@ class Library:
 
     def owners(self, rows: I64) -> I64:
         """Layer numbers of global rows, shape (n,)."""
+        if len(self.layers) == 1:
+            return np.zeros(rows.size, np.int64)
         return np.searchsorted(np.array(self.base), rows, "right") - 1
 
     def seal(self) -> None:
@@ -126,7 +128,7 @@ class Library:
             yield 0, slice(None)
             return
         owner = np.searchsorted(self.field_base, fields, "right") - 1
-        for number in np.unique(owner).tolist():
+        for number in distinct(owner):
             yield number, owner == number
 
     def values(self, fields: I64, kind: int) -> npt.NDArray[Any]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from producer.crate import fields as fd
 from producer.crate.errors import Unprovable
 from producer.crate.index import NOWHERE, Composer, Node, Rule
-from producer.crate.layer import Layer
+from producer.crate.layer import Layer, distinct
 from producer.crate.library import Library
 
 I32 = npt.NDArray[np.int32]
@@ -282,7 +282,7 @@ class Namespacer:
         """Arcs in the subtrees of global rows, shape (n,)."""
         out = np.empty(rows.size, np.int64)
         owners = self.library.owners(rows)
-        for number in np.unique(owners).tolist():
+        for number in distinct(owners):
             mine = owners == number
             layer, local = self.library.layers[number], rows[mine] - self.library.base[number]
             sums = self._layer_arcs(number)
@@ -292,7 +292,7 @@ class Namespacer:
     def _row_names(self, rows: I64) -> I64:
         out = np.empty(rows.size, np.int64)
         owners = self.library.owners(rows)
-        for number in np.unique(owners).tolist():
+        for number in distinct(owners):
             mine = owners == number
             out[mine] = self.library.tokens[number][self.library.layers[number].name[rows[mine] - self.library.base[number]]]
         return out

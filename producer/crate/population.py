@@ -25,7 +25,7 @@ from producer.crate import reps as rp
 from producer.crate.errors import Unprovable
 from producer.crate.index import Composer
 from producer.crate.jit import serial
-from producer.crate.layer import Layer
+from producer.crate.layer import Layer, property_names
 from producer.crate.library import Library
 from producer.crate.namespace import Namespace, Namespacer
 from producer.crate.order import in_order
@@ -150,7 +150,7 @@ class _Population:
 
     def _check_bindings(self, members: Bool) -> None:
         """Material bindings that USD would have to resolve: of consumers at or below a prim that binds, and physics bindings of other prims."""
-        if not any(is_binding(t) for layer in self.library.layers for t in layer.tables.tokens):
+        if not any(is_binding(layer.tables.tokens[t]) for layer in self.library.layers for t in property_names(layer)):
             return
         walked = (self.states & opinions.WALKED) != 0
         found = en.read(self.library, self.space, self._stacks(walked), is_binding)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +12,10 @@ import numpy.typing as npt
 from ovsim.errors import CrateError
 from producer.crate.buffer import Buffer
 from producer.crate.integers import I32, read_integers
+from producer.crate.jit import serial
 from producer.crate.layout import Layout, Section, read_layout
 from producer.crate.lz4 import decompress
-from producer.crate.tree import NO_PATH, PathTree, read_tree
+from producer.crate.tree import PathTree, read_tree
 
 U64 = npt.NDArray[np.uint64]
 
@@ -41,6 +44,11 @@ class Tables:
     spec_fields: I32
     spec_type: I32
 
+    @cached_property
+    def token_index(self) -> dict[str, int]:
+        """Token to its index."""
+        return {t: i for i, t in enumerate(self.tokens)}
+
 
 def read_tables(buffer: Buffer) -> Tables:
     """All tables of a file; CrateError with the byte position when any of them is broken or points outside another."""
@@ -49,9 +57,12 @@ def read_tables(buffer: Buffer) -> Tables:
     strings = _strings(buffer, layout["STRINGS"], len(tokens))
     name, rep = _fields(buffer, layout["FIELDS"], len(tokens))
     sets = _field_sets(buffer, layout["FIELDSETS"], name.size)
-    special = np.fromiter((t[:1] in ("{", "[", "") or t[:1] == "." for t in tokens), np.uint8, len(tokens))
-    paths = read_tree(buffer, layout["PATHS"], special)
-    spec = _specs(buffer, layout["SPECS"], paths, sets)
+    special = np.zeros(len(tokens), np.uint8)
+    special[[i for i, t in enumerate(tokens) if not t or t[0] in "{[."]] = 1
+    with ThreadPoolExecutor(1) as pool:  # the two longest parts side by side; the kernels let go of the interpreter
+        reading = pool.submit(_spec_lists, buffer, layout["SPECS"])
+        paths = read_tree(buffer, layout["PATHS"], special)
+        spec = _checked_specs(*reading.result(), layout["SPECS"], paths, sets)
     return Tables(buffer, layout, tokens, strings, name, rep, sets, paths, *spec)
 
 
@@ -107,26 +118,49 @@ def _field_sets(buffer: Buffer, section: Section, fields: int) -> I32:
     return sets
 
 
-def _specs(buffer: Buffer, section: Section, paths: PathTree, sets: I32) -> tuple[I32, I32, I32]:
+def _spec_lists(buffer: Buffer, section: Section) -> tuple[I32, I32, I32]:
     count = buffer.u64(section.start, "number of specs")
     lists = []
     at = section.start + 8
     for what in ("spec paths", "spec field sets", "spec types"):
         values, at = read_integers(buffer, at, section.end, count, what)
         lists.append(values)
-    path, fields, kind = lists
+    return lists[0], lists[1], lists[2]
+
+
+def _checked_specs(path: I32, fields: I32, kind: I32, section: Section, paths: PathTree, sets: I32) -> tuple[I32, I32, I32]:
     _within(path, paths.parent.size, "a spec's path", section)
     _within(fields, sets.size, "a spec's field set", section)
-    if count:
+    if path.size:
         if int(kind.max()) >= _SPEC_TYPES or int(kind.min()) < 1:
             raise CrateError("a spec has an unknown type", section.start)
-        if (paths.kind[path] == NO_PATH).any():
-            raise CrateError("a spec has a path that the path table does not describe", section.start)
-        if np.bincount(path, minlength=1).max() > 1:
-            raise CrateError("two specs have one path", section.start)
-        if (sets[np.maximum(fields, 1) - 1] != -1)[fields > 0].any():
-            raise CrateError("a spec's fields start inside a field set", section.start)
+        problem = int(_check_specs(path, fields, paths.kind.copy(), sets))
+        if problem:
+            raise CrateError(_PROBLEMS[problem], section.start)
     return path, fields, kind
+
+
+_PROBLEMS = (
+    "",
+    "a spec has a path that the path table does not describe",
+    "two specs have one path",
+    "a spec's fields start inside a field set",
+)
+
+
+@serial
+def _check_specs(path: I32, fields: I32, kind: npt.NDArray[np.uint8], sets: I32) -> int:
+    """Index into `_PROBLEMS`; spoils `kind`."""
+    for i in range(path.size):
+        p = path[i]
+        if kind[p] == 0:
+            return 1
+        if kind[p] == 255:
+            return 2
+        kind[p] = 255
+        if fields[i] > 0 and sets[fields[i] - 1] != -1:
+            return 3
+    return 0
 
 
 def _within(values: I32, limit: int, what: str, section: Section) -> I32:

@@ -15,6 +15,7 @@ from producer.crate.entries import Entries, spans
 from producer.crate.errors import Unprovable
 from producer.crate.index import IDENTITY
 from producer.crate.jit import serial
+from producer.crate.layer import distinct
 from producer.crate.library import Library
 from producer.crate.listops import compose
 from producer.crate.namespace import Namespace
@@ -158,7 +159,7 @@ class Targets:
         """Path ids and composed prims of targets `item` (path index in `layer`), authored on composed prims `prim` under `rules`."""
         ids, found = np.zeros(item.size, np.int64), np.full(item.size, -1, np.int64)
         identity = self.space.rules.index(IDENTITY) if IDENTITY in self.space.rules else -1
-        for number in np.unique(layer).tolist():
+        for number in distinct(layer):
             here = layer == number
             local = np.flatnonzero(here & (rules == identity))
             if local.size:
@@ -252,7 +253,7 @@ class Targets:
         row = layer.row_of[item[at]].astype(np.int64)
         row = np.where(row >= 0, row + self.library.base[number], -1)
         block_of = space.block[prim[at]]
-        for b in np.unique(block_of[block_of >= 0]).tolist():
+        for b in distinct(block_of[block_of >= 0]):
             block = space.blocks[b]
             mine = np.flatnonzero((block_of == b) & (row >= 0))
             m = block.rows.size
