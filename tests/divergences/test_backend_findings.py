@@ -260,3 +260,12 @@ def test_unreadable_transform():
     found = against(world(odd, body("B"), joint("PhysicsFixedJoint", "J", "/W/A", "/W/B")))
     assert found.differences == []
     assert len(found.left.flat("descriptors").paths) == 1
+
+
+def test_property_target():
+    """A property as target: nothing from USD, beside its prim from columns."""
+    site = body("Site", body("In"), apis=(), at=(5, 6, 7))
+    found = against(world(*AB, site, joint("PhysicsFixedJoint", "J", "/W/Site/In.visibility", "/W/B")))
+    assert findings_of(found) == {"property-target"}
+    moved = at(found, "/W/J", "localPose0Position")
+    assert (moved.left, moved.right) == ((0, 0, 0), (5, 6, 7))

@@ -37,7 +37,12 @@ def predicate(levels: tuple[str, ...], fields: str) -> Callable[[Function], Func
 
 
 def targets(case: Case) -> list[str]:
-    """First targets of the relationships that decide the field, as prim paths."""
+    """First targets of the relationships that decide the field, as prim paths; property paths are left out."""
+    return [t for t in all_targets(case) if "." not in t]
+
+
+def all_targets(case: Case) -> list[str]:
+    """First targets of the relationships that decide the field."""
     sides = case.pair.columns
     out = []
     for name in ("physics:body0", "physics:body1"):
@@ -45,7 +50,7 @@ def targets(case: Case) -> list[str]:
             got = case.cell(sides[0], name) if sides else ABSENT
             if isinstance(got, list) and got:
                 out.append(got[0])
-    return [t for t in out if "." not in t]
+    return out
 
 
 def nearest_body(case: Case, side: Side, path: str) -> str:

@@ -12,7 +12,7 @@ from ovsim.contract import FLT_MAX
 from ovsim.contract.joints import JOINT_TYPES, REVOLUTE
 from ovsim.diff.case import Case
 from ovsim.diff.comparator import ORDER
-from ovsim.diff.predicates.registry import ALL, FRAME, SIDE, nearest_body, predicate, targets
+from ovsim.diff.predicates.registry import ALL, FRAME, SIDE, all_targets, nearest_body, predicate, targets
 
 _SENTINEL = 0.5e38
 
@@ -94,6 +94,12 @@ def d6_list_order(case: Case) -> bool:
         return False
     usd, columns = case.of(case.pair.usd), case.of(case.other(case.pair.usd))
     return usd[0] == "distance" and (*usd[1:], "distance") == columns
+
+
+@predicate(("descriptors",), SIDE)
+def property_target(case: Case) -> bool:
+    """The target is a property, not a prim."""
+    return case.pair.backends and any("." in t for t in all_targets(case))
 
 
 @predicate(("descriptors",), SIDE)
