@@ -220,18 +220,27 @@ def reanchor_block(
 
 
 @serial
-def write_side(
-    first: int, n: int, k: int, rows: U32, rel: U64, body: U32, t: F64, q: F32, rel_out: U64, body_out: U64, position: F32, orientation: F32
-) -> None:
-    """Side `k` of rows `first` to `first + n`, into their destination rows."""
+def write_rows(
+    first: int, n: int, rows: U32, rel: U64, body: U32, t: F64, q: F32, agree: U8, flags: U8,
+    rel_out: U64, body_out: U64, position: F32, orientation: F32, valid: U8, marks: U8,
+) -> None:  # fmt: skip
+    """Both sides, the check's result and the marks of rows `first` to `first + n`, into their destination rows."""
     for j in range(n):
         row = rows[at(first + j, 1)]
-        rel_out[row, k] = rel[j]
-        body_out[row, k] = body[j]
-        for lane in range(3):
-            position[row, k, lane] = np.float32(t[lane, j])
-        for lane in range(4):
-            orientation[row, k, lane] = q[lane, j]
+        valid[row] = agree[j]
+        m = NO_MARKS if agree[j] else DISJOINT
+        for k in range(2):
+            rel_out[row, k] = rel[k, j]
+            body_out[row, k] = body[k, j]
+            for lane in range(3):
+                position[row, k, lane] = np.float32(t[k, lane, j])
+            for lane in range(4):
+                orientation[row, k, lane] = q[k, lane, j]
+            sane = sane_frame(t[k, 0, j], t[k, 1, j], t[k, 2, j], q[k, 0, j], q[k, 1, j], q[k, 2, j], q[k, 3, j])
+            m |= side_marks(k, rel[k, j], flags[rel[k, j]], sane)
+        if body[0, j] == body[1, j] and body[0, j] != 0:
+            m |= SAME_BODY
+        marks[row] = m
 
 
 @serial
@@ -280,21 +289,6 @@ def turned(m: Mat3, sx: float, sy: float, sz: float, x: np.float32, y: np.float3
     return multiply(rotation((np.float64(x), np.float64(y), np.float64(z), np.float64(w))), pure)
 
 
-@serial
-def write_marks(first: int, n: int, rows: U32, rel: U64, body: U32, t: F64, q: F32, agree: U8, flags: U8, valid: U8, marks: U8) -> None:
-    """The check's result and the marks of rows `first` to `first + n`, into their destination rows."""
-    for j in range(n):
-        row = rows[at(first + j, 1)]
-        valid[row] = agree[j]
-        m = NO_MARKS if agree[j] else DISJOINT
-        for k in range(2):
-            sane = sane_frame(t[k, 0, j], t[k, 1, j], t[k, 2, j], q[k, 0, j], q[k, 1, j], q[k, 2, j], q[k, 3, j])
-            m |= side_marks(k, rel[k, j], flags[rel[k, j]], sane)
-        if body[0, j] == body[1, j] and body[0, j] != 0:
-            m |= SAME_BODY
-        marks[row] = m
-
-
 @ranged
 def resolve_frames(
     lo: int, hi: int, rows: U32, offsets0: I64, targets0: U64, ts0: int, pos0: F32, ps0: int, rot0: F32, rs0: int,
@@ -322,13 +316,12 @@ def resolve_frames(
                 reanchor_block(n, rel[k], body[k], unresolved, world[k], lies[k], t[k], q[k], parents, flags, slot, table, ready,
                                v0, v1, v2, own)  # fmt: skip
             bake(n, scale[k], t[k])
-            write_side(first, n, k, rows, rel[k], body[k], t[k], q[k], rel_out, body_out, position, orientation)
             if check != UNCHECKED:
                 world_positions(n, world[k], scale[k], t[k], met[k])
         for j in range(n):
             along[j] = axis[rows[at(first + j, 1)]]
         check_block(n, check, along, q, met, world, scale, agree)
-        write_marks(first, n, rows, rel, body, t, q, agree, flags, valid, marks)
+        write_rows(first, n, rows, rel, body, t, q, agree, flags, rel_out, body_out, position, orientation, valid, marks)
 
 
 def frame_passes(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pxr import Tf, Usd, UsdGeom, Vt
+from pxr import Gf, Tf, Usd, UsdGeom, Vt
 
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import UNTYPED, PathDictionary, Ragged
@@ -198,7 +198,7 @@ class RowReader:
 
     def _emit(self, kind: RowKind, rows: list[Row], cells: dict[str, Cells], authored: Mapping[str, Authored]) -> None:
         if rows[0].is_xformable:
-            cells |= _transforms(rows, OP_ORDER in rows[0].names or kind.role == Role.ANCESTOR)
+            cells |= _transforms(rows, OP_ORDER in rows[0].names or kind.role == Role.ANCESTOR, self._diagnostics)
         if rows[0].prototype:
             ids = np.array([self.path_id(r.prototype) for r in rows], np.uint64)
             cells[instances.COLUMN] = Cells(PATH, ids, DERIVED)
@@ -272,11 +272,37 @@ def _equals(column: Any, fallback: Any) -> npt.NDArray[np.int64]:
     return np.flatnonzero(same if same.ndim == 1 else same.all(axis=1))
 
 
-def _transforms(rows: Sequence[Row], has_ops: bool) -> dict[str, Cells]:
+_RESET_OP, _INVERSE = "!resetXformStack!", "!invert!"
+
+
+def _transforms(rows: Sequence[Row], has_ops: bool, diagnostics: Diagnostics) -> dict[str, Cells]:
     """`omni:xform` (n, 16), all ops folded at the default time, and `omni:resetXformStack` (rule 2)."""
     if not has_ops:
         return {XFORM: Cells(MATRIX, _IDENTITY, FALLBACK, True), RESET: Cells(BOOL, 0, FALLBACK, True)}
     forms = [UsdGeom.Xformable(r.prim) for r in rows]
-    matrices = np.array(Vt.Matrix4dArray([f.GetLocalTransformation() for f in forms])).reshape(len(rows), 16)
+    try:
+        found = [f.GetLocalTransformation() for f in forms]
+    except Tf.ErrorException:
+        found = [_folded(f, diagnostics) for f in forms]
+    matrices = np.array(Vt.Matrix4dArray(found)).reshape(len(rows), 16)
     resets = np.array([f.GetResetXformStack() for f in forms], np.uint8)
     return {XFORM: Cells(MATRIX, matrices, AUTHORED), RESET: Cells(BOOL, resets, AUTHORED)}
+
+
+def _folded(form: UsdGeom.Xformable, diagnostics: Diagnostics) -> Gf.Matrix4d:
+    """Local matrix op by op; an op of an unknown kind, or whose value has a type that its kind cannot have, is the identity (observed)."""
+    local = Gf.Matrix4d(1)
+    order = list(form.GetXformOpOrderAttr().Get() or ())
+    for name in reversed(order):
+        if name == _RESET_OP:
+            break
+        inverse = name.startswith(_INVERSE)
+        attribute = form.GetPrim().GetAttribute(name[len(_INVERSE) :] if inverse else name)
+        if not attribute:
+            continue  # USD has said so
+        try:
+            local *= UsdGeom.XformOp(attribute, inverse).GetOpTransform(Usd.TimeCode.Default())
+        except Tf.ErrorException:
+            text = f"{name}, a {attribute.GetTypeName()}, is no transform op of a kind and type that USD knows; it counts as the identity"
+            diagnostics.add("transform-op-skipped", "warning", text, str(form.GetPath()), name)
+    return local

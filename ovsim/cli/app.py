@@ -10,6 +10,7 @@ import typer
 
 import ovsim
 from ovsim.cli import bench, check, columns, contract, convert, diff, explain, physx, populate, pull, push, query, resolve, tree
+from ovsim.cli.common import unexpected
 from ovsim.errors import OvsimError
 
 app = typer.Typer(
@@ -53,3 +54,6 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         sys.exit(130)
+    except Exception as e:
+        typer.echo(f"error: {unexpected('', e)}", err=True)
+        sys.exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -50,6 +51,14 @@ def progress(total: int) -> Iterator[Callable[[str], None]]:
         yield tell
 
 
+def unexpected(where: str, error: Exception) -> str:
+    """One line for an error that no rule foresees; OVSIM_TRACEBACK=1 shows where it comes from instead."""
+    if os.environ.get("OVSIM_TRACEBACK"):
+        raise error
+    said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return f"{where}unexpected {type(error).__name__}: {said[:300]}; please report it with this stage (OVSIM_TRACEBACK=1 shows the traceback)"
+
+
 def each(files: Sequence[Path], work: Callable[[Path], Any], done: Callable[[Path, Any], None], failed: Callable[[Path, str], None]) -> None:
     """Run `work` on each file in order; a file that fails is told to `failed` and costs no other file. Exit status 1 when any failed."""
     bad = False
@@ -64,6 +73,11 @@ def each(files: Sequence[Path], work: Callable[[Path], Any], done: Callable[[Pat
             except MemoryError:
                 bad = True
                 failed(file, "not enough memory for this stage")
+            except BrokenPipeError:
+                raise
+            except Exception as e:
+                bad = True
+                failed(file, unexpected(f"{file}: ", e))
             else:
                 done(file, result)
     if bad:
