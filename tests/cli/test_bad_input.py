@@ -136,3 +136,25 @@ def test_a_broken_layer_behind_an_arc_is_a_diagnostic(ovsim, arm, tmp_path):
     assert found["auto"] == found["composed"]
     told = ovsim("populate", tmp_path / "stage.usda", "-o", tmp_path / "snap").stderr
     assert "robot.usdc" in told
+
+
+def test_an_error_that_no_rule_foresees_is_one_line_and_costs_no_other_file(arm, monkeypatch, capsys):
+    import typer
+
+    from ovsim.cli import common
+
+    def work(file):
+        if file.name == "bad.usda":
+            raise ZeroDivisionError("\n\nfirst words\nmore")
+        return "fine"
+
+    done, failed = [], []
+    with pytest.raises(typer.Exit) as status:
+        common.each([arm.with_name("bad.usda"), arm], work, lambda f, r: done.append(r), lambda f, e: failed.append(e))
+    assert status.value.exit_code == 1
+    assert done == ["fine"]
+    assert len(failed) == 1
+    assert "bad.usda: unexpected ZeroDivisionError: first words; please report it" in failed[0]
+    monkeypatch.setenv("OVSIM_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        common.each([arm.with_name("bad.usda")], work, lambda f, r: None, lambda f, e: None)

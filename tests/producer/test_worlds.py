@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ovsim.stage import StageBuilder
+from producer import populate
 from producer.worlds import WORLD, with_world_matrices
 
 MOVED = np.array([[1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 2, 3, 1.0]])
@@ -70,3 +71,31 @@ def test_a_deep_chain_is_composed_in_order():
     depth = 300
     rows = {"/A": MOVED, "/A/S": None} | {"/A/S" + "/x" * i: MOVED for i in range(1, depth)}
     assert worlds(rows)["/A/S" + "/x" * (depth - 1)] == [depth - 1, 2 * depth - 2, 3 * depth - 3]
+
+
+MOVE = "\ndouble3 xformOp:translate = (4, 0, 0)"
+
+
+@pytest.mark.parametrize(
+    ("ops", "order", "told"),
+    [
+        ("int3 xformOp:translate = (1, 2, 3)", '"xformOp:translate"', ["xformOp:translate"]),
+        ("float3 xformOp:bogus = (1, 2, 3)" + MOVE, '"xformOp:bogus", "xformOp:translate"', ["xformOp:bogus"]),
+        (
+            "int3 xformOp:scale = (1, 2, 3)\ndouble3 xformOp:translate = (4, 0, 0)",
+            '"!invert!xformOp:scale", "xformOp:translate"',
+            ["!invert!xformOp:scale"],
+        ),
+        ("int3 xformOp:scale = (1, 2, 3)" + MOVE, '"xformOp:scale", "!resetXformStack!", "xformOp:translate"', []),
+    ],
+)
+def test_an_op_that_usd_refuses_is_the_identity(tmp_path, ops, order, told):
+    """Observed (recorded stage ops): the other ops and all other prims keep their values."""
+    file = tmp_path / "ops.usda"
+    text = f'def Xform "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{{\n{ops}\nuniform token[] xformOpOrder = [{order}]\n}}\n'
+    file.write_text("#usda 1.0\n" + text + 'def Xform "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{\n}\n')
+    stage = populate(file, route="composed")
+    archetype, row = stage.find("/A")
+    assert archetype.values("omni:xform")[row, 12:15].tolist() == ([4, 0, 0] if "4, 0, 0" in ops else [0, 0, 0])
+    assert stage.find("/B") is not None
+    assert [(d.path, d.column) for d in stage.diagnostics if d.code == "transform-op-skipped" and d.column] == [("/A", name) for name in told]
