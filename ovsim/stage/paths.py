@@ -192,13 +192,13 @@ class PathDictionary:
             if len(chain) > 128:  # absurdly deep: level passes would be quadratic
                 return pa.array([self.path_string(int(i)) for i in ids], pa.large_string())
         glue = pa.scalar("", pa.large_string())
-        names = pa.array([t if t.startswith(".") else "/" + t for t in self._tokens], pa.large_string())
+        spelled = _Spelled(self._tokens)
         below_ids = np.empty(0, np.int64)
         below = pa.array([], pa.large_string())
         for level in reversed(chain):
             deep = level[level > ROOT]
             lead = below.take(pa.array(np.searchsorted(below_ids, self._parent[deep].astype(np.int64))))
-            texts = pc.binary_join_element_wise(lead, names.take(pa.array(self._name[deep])), glue)
+            texts = pc.binary_join_element_wise(lead, spelled(self._name[deep]), glue)
             heads = pa.array([""] * (level.size - deep.size), pa.large_string())  # `/` itself adds nothing to its children
             below, below_ids = pa.concat_arrays([heads, texts]), level
         out = below.take(pa.array(np.searchsorted(below_ids, ids)))
@@ -243,6 +243,26 @@ class PathDictionary:
         self._index_keys, self._index_ids = keys[order], ids[order]
         self._indexed = self._count
         self._recent = {}
+
+
+class _Spelled:
+    """Names with their separators, as large_string; of a few paths in a large dictionary only the names they use are spelled."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens = tokens
+        self._all: pa.LargeStringArray | None = None
+
+    def __call__(self, names: U32) -> pa.LargeStringArray:
+        if self._all is None and names.size * 8 < len(self._tokens):
+            used, place = np.unique(names, return_inverse=True)
+            return self._spell([self._tokens[i] for i in used]).take(pa.array(place.reshape(-1)))
+        if self._all is None:
+            self._all = self._spell(self._tokens)
+        return self._all.take(pa.array(names))
+
+    @staticmethod
+    def _spell(tokens: list[str]) -> pa.LargeStringArray:
+        return pa.array([t if t.startswith(".") else "/" + t for t in tokens], pa.large_string())
 
 
 def split_path(text: str) -> list[str]:
