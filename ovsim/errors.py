@@ -15,7 +15,7 @@ class CrateError(SourceError):
     """A .usdc file is corrupt or hostile; `position` is the byte offset, -1 unknown, `file` the file, "" unknown."""
 
     def __init__(self, message: str, position: int = -1, file: str = "") -> None:
-        where = f"{file}: " if file else ""
+        where = f"{file} is not a readable USD stage: " if file else ""
         super().__init__(where + (f"{message} (byte {position})" if position >= 0 else message))
         self.message, self.position, self.file = message, position, file
 
