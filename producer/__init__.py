@@ -19,10 +19,10 @@ __all__ = ["ROUTES", "populate"]
 def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = (), route: str = "auto") -> Stage:
     """Populate a `Stage` from a USD file (.usd, .usda, .usdc, .usdz) or an open `pxr.Usd.Stage`.
 
-    `custom_joints`: prim types that count as joints beside the eight of the contract. `route`: `composed` (through pxr, all of USD), `crate` (columnar,
-    CrateError where it cannot prove its result) or `auto` (columnar where proved, else composed); every reader gives the same rows. The stage's
-    `metadata` holds the route and its reason. SourceError when the file is missing, not USD or unreadable; everything recoverable is a row of the
-    result's `diagnostics`.
+    `custom_joints`: prim types that count as joints beside the eight of the contract. `route`: `composed` (through pxr, all of USD), `crate`
+    (columnar, CrateError where it cannot prove its result) or `auto` (columnar where proved, else composed); every reader gives the same rows.
+    The stage's `metadata` holds the route and its reason. SourceError when the file is missing, not USD or unreadable; everything recoverable
+    is a row of the result's `diagnostics`.
     """
     if route not in ROUTES:
         raise ValueError(f"route {route!r} is not one of {', '.join(ROUTES)}")
