@@ -269,3 +269,14 @@ def test_property_target():
     assert findings_of(found) == {"property-target"}
     moved = at(found, "/W/J", "localPose0Position")
     assert (moved.left, moved.right) == ((0, 0, 0), (5, 6, 7))
+
+
+def test_transform_below_scope():
+    """A body below a Scope: USD composes the transform above it, population does not; the frames of a fixed joint then seem to part."""
+    inside = body("In", at=(1, 0, 0))
+    text = joint("PhysicsFixedJoint", "J", "/W/Top/S/In", "/W/B", "point3f physics:localPos1 = (6, 0, 0)")
+    found = against(world(*AB, body("Top", prim("Scope", "S", inside), apis=(), at=(6, 0, 0)), text))
+    assert findings_of(found) == {"transform-below-scope"}
+    meets = at(found, "/W/J", "validBodyTransformations")
+    assert (meets.left, meets.right) == (True, False)
+    assert against(world(*AB, body("Top", prim("Xform", "S", inside), apis=(), at=(6, 0, 0)), text)).differences == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from ovsim.contract.joints import JOINT_TYPES, REVOLUTE
 from ovsim.diff.case import Case
 from ovsim.diff.comparator import ORDER
 from ovsim.diff.predicates.registry import ALL, FRAME, SIDE, all_targets, nearest_body, predicate, targets
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 _SENTINEL = 0.5e38
 
@@ -119,6 +123,29 @@ def unpopulated_target(case: Case) -> bool:
         return False
     side, stage = case.pair.columns[0], usd.usd.stage
     return any(case.row(side, t) is None and stage.GetPrimAtPath(t) and not stage.GetPrimAtPath(t).IsInstanceProxy() for t in targets(case))
+
+
+@predicate(("descriptors",), rf"{FRAME}|validBodyTransformations")
+def transform_gap(case: Case) -> bool:
+    """A prim above the target has no transform and stands below one that has."""
+    usd = case.pair.usd
+    if not case.pair.backends or usd is None or usd.usd is None:
+        return False
+    return any(_gap(usd.usd.stage.GetPrimAtPath(t.partition(".")[0])) for t in all_targets(case))
+
+
+def _gap(prim: Usd.Prim) -> bool:
+    from pxr import UsdGeom
+
+    bare = False
+    here = prim.GetParent() if prim else None
+    while here and not here.IsPseudoRoot():
+        if not UsdGeom.Xformable(here):
+            bare = True
+        elif bare:
+            return True
+        here = here.GetParent()
+    return False
 
 
 @predicate(("descriptors",), SIDE)
