@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from producer.crate import reps as rp
 from producer.crate.errors import Unprovable
-from producer.crate.layer import ODD, RELATION, SAMPLED, Properties, distinct, properties
+from producer.crate.layer import ODD, RELATION, SAMPLED, Properties, properties
 from producer.crate.library import Library
 from producer.crate.namespace import Namespace
+from producer.crate.numbering import distinct, spans
 
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]
@@ -54,13 +55,6 @@ def read(library: Library, space: Namespace, stacks: I64, wanted: Callable[[str]
         first = np.concatenate([np.zeros(1, np.int64), np.cumsum(specs.sizes)])
         return Entries(stacks, first, *_opinions(specs), site, {})
     return _resolve(specs, site, stacks, width)
-
-
-def spans(low: I64, count: I64) -> I64:
-    """Concatenated ranges low[i] .. low[i] + count[i]."""
-    total = int(count.sum())
-    start = np.cumsum(count) - count
-    return np.arange(total, dtype=np.int64) + np.repeat(low - start, count)
 
 
 def _specs(library: Library, rows: I64, wanted: Callable[[str], bool]) -> Properties:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from producer.crate.entries import Entries
 from producer.crate.errors import Unprovable
 from producer.crate.jit import serial
+from producer.crate.numbering import numbered, sorted_by
 
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]
@@ -47,12 +48,12 @@ def groups(found: Entries, stack: I64, kind: I64, extra: I64, order: I64, tokens
     by_kind[stack] = kind
     with np.errstate(over="ignore"):
         _sign(found.first, found.name, found.type_name, found.kind, found.relationship, found.state, found.field, signature)
-    of_stack, count = _numbered(np.stack([signature, by_kind, order], axis=1))
-    of_row, n = _numbered(np.stack([of_stack[stack], extra], axis=1))
-    by_stack = _sorted(of_stack, count)
+    of_stack, count = numbered(np.stack([signature, by_kind, order], axis=1))
+    of_row, n = numbered(np.stack([of_stack[stack], extra], axis=1))
+    by_stack = sorted_by(of_stack, count)
     rank = np.empty(found.stacks.size, np.int64)
     rank[by_stack[0]] = np.arange(found.stacks.size) - np.repeat(by_stack[1][:-1], np.diff(by_stack[1]))
-    by_row = _sorted(of_row, n)
+    by_row = sorted_by(of_row, n)
     slot = np.full(tokens, -1, np.int32)
     made: dict[int, tuple[I64, slice, I32]] = {}
     out = []
@@ -94,61 +95,6 @@ def _sign(first: I64, name: I32, type_name: I32, kind: U8, relationship: U8, sta
             x = (x ^ (x >> 27)) * np.int64(-7723592293110705685)
             total += x ^ (x >> 31)
         out[i] = total
-
-
-@serial
-def _number(keys: I64, out: I64, table: I64, firsts: I64) -> int:
-    """Number equal key rows (n, k) in the order of their first sight; `table` is an open-addressed hash table of -1s. Returns how many."""
-    mask = table.size - 1
-    count = 0
-    for i in range(keys.shape[0]):
-        h = np.int64(0)
-        for j in range(keys.shape[1]):
-            h = (h ^ keys[i, j]) * np.int64(-7046029254386353131)
-            h ^= (h >> 29) & 0x7FFFFFFFF
-        at = h & mask
-        while True:
-            g = table[at]
-            if g < 0:
-                table[at] = count
-                firsts[count] = i
-                out[i] = count
-                count += 1
-                break
-            same = True
-            for j in range(keys.shape[1]):
-                if keys[firsts[g], j] != keys[i, j]:
-                    same = False
-            if same:
-                out[i] = g
-                break
-            at = (at + 1) & mask
-    return count
-
-
-def _numbered(keys: I64) -> tuple[I64, int]:
-    """Group numbers of equal key rows, shape (n,), and how many groups there are."""
-    n = keys.shape[0]
-    out = np.zeros(n, np.int64)
-    size = 1 << max(4, int(2 * n).bit_length())
-    with np.errstate(over="ignore"):
-        count = int(_number(keys, out, np.full(size, -1, np.int64), np.zeros(max(n, 1), np.int64)))
-    return out, count
-
-
-@serial
-def _place(number: I64, start: I64, out: I64) -> None:
-    for i in range(number.size):
-        out[start[number[i]]] = i
-        start[number[i]] += 1
-
-
-def _sorted(number: I64, count: int) -> tuple[I64, I64]:
-    """Positions by group number, and where each group starts, shapes (n,), (count + 1,)."""
-    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(number, minlength=count))])
-    out = np.empty(number.size, np.int64)
-    _place(number, first[:-1].copy(), out)
-    return out, first
 
 
 @serial

@@ -277,11 +277,6 @@ def property_names(layer: Layer) -> list[int]:
     return _property_index(layer)[2]
 
 
-def distinct(numbers: npt.NDArray[Any]) -> list[int]:
-    """Distinct values of small non-negative integers, ascending."""
-    return np.flatnonzero(np.bincount(numbers)).tolist() if numbers.size else []
-
-
 def _property_index(layer: Layer) -> tuple[I64, I32, list[int]]:
     """Property specs by prim row, and the tokens that name them; made once.
 

@@ -15,7 +15,8 @@ from ovsim.stage import PathDictionary
 from producer.crate import assets
 from producer.crate import fields as fd
 from producer.crate.errors import Unprovable
-from producer.crate.layer import Layer, check_children, distinct
+from producer.crate.layer import Layer, check_children
+from producer.crate.numbering import distinct
 from producer.crate.reps import ASSET, FIXED, STRING, TOKEN
 from producer.crate.values import gather
 

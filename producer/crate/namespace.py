@@ -17,8 +17,9 @@ import numpy.typing as npt
 from producer.crate import fields as fd
 from producer.crate.errors import Unprovable
 from producer.crate.index import NOWHERE, Composer, Node, Rule
-from producer.crate.layer import Layer, distinct
+from producer.crate.layer import Layer
 from producer.crate.library import Library
+from producer.crate.numbering import distinct, numbered, sorted_by
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -297,33 +298,44 @@ class Namespacer:
             out[mine] = self.library.tokens[number][self.library.layers[number].name[rows[mine] - self.library.base[number]]]
         return out
 
-    def _same_shape(self, rows: I64) -> list[list[int]]:
+    def _same_shape(self, rows: I64) -> list[I64]:
         """Positions of `rows` (siblings of one layer) in groups whose subtrees have the same names, arcs and structure."""
         number, layer, _ = self.library.owner(int(rows[0]))
         if rows.size == 1 or not (self.library.owners(rows) == number).all():
-            return [[i] for i in range(rows.size)]
+            return [np.array([i]) for i in range(rows.size)]
         local = rows - self.library.base[number]
         sizes = layer.end[local] - local
-        groups: dict[bytes, list[int]] = {}
-        for size in np.unique(sizes).tolist():
+        out: list[I64] = []
+        for size in distinct(sizes):
             at = np.flatnonzero(sizes == size)
-            for lo in range(0, at.size, max(1, (1 << 22) // size)):  # signatures of a few million rows at a time
-                part = at[lo : lo + max(1, (1 << 22) // size)]
-                sign = _signatures(layer, local[part], int(size))
-                for i, row in zip(part.tolist(), sign):
-                    groups.setdefault(row.tobytes(), []).append(i)
-        return list(groups.values())
+            group, count = numbered(_signatures(layer, local[at], size))
+            order, first = sorted_by(group, count)
+            out += [at[order[first[g] : first[g + 1]]] for g in range(count)]
+        return out
+
+
+def _shapes(layer: Layer) -> I64:
+    """By row a number that is equal for rows with the same name, arcs and distance to their parent, shape (n,); made once a layer."""
+    got = layer.cache.get("shapes")
+    if got is None:
+        n = layer.path.size
+        slots = layer.slot[[fd.SLOT[s] for s in _ARC_SLOTS]]
+        rows = np.flatnonzero((slots >= 0).any(axis=0))
+        reps = layer.tables.field_rep.view(np.int64)
+        arcs = np.zeros(n, np.int64)
+        arcs[rows] = numbered(np.where(slots[:, rows] >= 0, reps[np.maximum(slots[:, rows], 0)], -1).T.copy())[0] + 1
+        place = (np.arange(n) - layer.parent) << np.int64(32) | layer.name
+        got = layer.cache["shapes"] = numbered(np.stack([place, arcs], axis=1))[0]
+    return got
 
 
 def _signatures(layer: Layer, local: I64, size: int) -> I64:
-    """What decides the composition of the subtrees at `local` rows, each `size` rows long: shape (n, k)."""
-    at = local[:, None] + np.arange(size)
-    parts = [layer.parent[at] - local[:, None], layer.name[at]]
-    parts[0][:, 0] = parts[1][:, 0] = 0  # the roots have different names
-    for slot in _ARC_SLOTS:
-        index = layer.slot[fd.SLOT[slot]][at]
-        parts.append(np.where(index >= 0, layer.tables.field_rep[np.maximum(index, 0)].astype(np.int64), -1))
-    return np.ascontiguousarray(np.concatenate([p.astype(np.int64) for p in parts], axis=1))
+    """What decides the composition of the subtrees at `local` rows, each `size` rows long, but for the names of the roots: shape (n, size)."""
+    out = _shapes(layer)[local[:, None] + np.arange(size)]
+    roots = layer.slot[[fd.SLOT[s] for s in _ARC_SLOTS]][:, local]
+    reps = layer.tables.field_rep.view(np.int64)
+    out[:, 0] = numbered(np.where(roots >= 0, reps[np.maximum(roots, 0)], -1).T.copy())[0]
+    return out
 
 
 def _ranges(starts: I64, ends: I64) -> I64:

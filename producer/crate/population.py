@@ -271,12 +271,7 @@ class _Population:
     def _above(self, rows: Bool) -> Bool:
         """Ancestors of the chosen prims."""
         out = np.zeros(len(self.space), bool)
-        here = self.space.parent[np.flatnonzero(rows)]
-        while here.size:
-            here = np.unique(here[here > 0])
-            here = here[~out[here]]
-            out[here] = True
-            here = self.space.parent[here]
+        _mark_above(self.space.parent, rows, out)
         return out
 
     def _stacks(self, prims: I64 | Bool) -> I64:
@@ -299,6 +294,15 @@ def _inherit_owner(parent: I64, owner: I64) -> None:
     for i in range(1, parent.size):
         if owner[i] == 0:
             owner[i] = owner[parent[i]]
+
+
+@serial
+def _mark_above(parent: I64, rows: Bool, out: Bool) -> None:
+    """Mark the ancestors of rows, the pseudo-root left out; parents come before their children."""
+    for k in range(parent.size):
+        i = parent.size - 1 - k
+        if parent[i] > 0 and (rows[i] or out[i]):
+            out[parent[i]] = True
 
 
 def _stage_value(layer: Layer, name: str) -> tuple[Any, bool]:

@@ -21,6 +21,7 @@ from producer.crate.grouping import Group, groups
 from producer.crate.kinds import crate_type
 from producer.crate.library import Library
 from producer.crate.namespace import Namespace
+from producer.crate.numbering import spans
 from producer.crate.reps import FIXED
 from producer.crate.targets import Targets
 from producer.crate.values import read_array
@@ -181,7 +182,7 @@ class RowReader:
             return Ragged(np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), flat)
         start = np.cumsum(sizes) - sizes
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[spread])])
-        return Ragged(offsets, flat[en.spans(start[spread], sizes[spread])])
+        return Ragged(offsets, flat[spans(start[spread], sizes[spread])])
 
     # -- transforms ----------------------------------------------------------------------------------------------------
 

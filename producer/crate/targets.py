@@ -11,14 +11,14 @@ from ovsim.errors import CrateError
 from ovsim.stage import Ragged
 from producer.crate import reps as rp
 from producer.crate.buffer import U8
-from producer.crate.entries import Entries, spans
+from producer.crate.entries import Entries
 from producer.crate.errors import Unprovable
 from producer.crate.index import IDENTITY
 from producer.crate.jit import serial
-from producer.crate.layer import distinct
 from producer.crate.library import Library
 from producer.crate.listops import compose
 from producer.crate.namespace import Namespace
+from producer.crate.numbering import distinct, spans
 from producer.crate.tree import PRIM, PROPERTY, ROOT
 
 I64 = npt.NDArray[np.int64]
