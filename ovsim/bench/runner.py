@@ -24,7 +24,8 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure. `limit` [s] is how long one process may take; `file_joints` is the largest stage file that is written."""
+    """What to measure. `limit` [s] is how long one process may take; `file_joints` is the largest stage file that is written,
+    `peer_joints` the largest that peers are given: they take a thousand times longer."""
 
     sizes: Sequence[int] = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
     kinds: Sequence[str] = ("mixed",)
@@ -35,6 +36,7 @@ class Plan:
     threads: int = 2
     limit: float = 600.0
     file_joints: int = 100_000
+    peer_joints: int = 100_000
 
     def check(self) -> None:
         """BenchError when something asked for does not exist or cannot be."""
@@ -70,7 +72,7 @@ class Suite:
                 for kind in shapes:
                     job = Job(phase, kind, size, self.plan.threads)
                     out.append((f"ovsim {phase} {kind} {size}", lambda r, job=job: self._own(job, r)))  # type: ignore[misc]
-            for name in self.plan.peers:
+            for name in self.plan.peers if size <= self.plan.peer_joints else ():
                 out.append((f"{name} {size}", lambda r, p=PEERS[name], n=size: self._peer(p, n, r)))  # type: ignore[misc]
         return out
 

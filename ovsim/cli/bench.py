@@ -41,6 +41,7 @@ def run(
     warm: Annotated[int, typer.Option(help="Warm calls a process, after the cold one.")] = 3,
     threads: Annotated[int, typer.Option(help="Threads of the kernels, 0 for all cores.")] = 0,
     limit: Annotated[float, typer.Option(help="Seconds that one process may take.")] = 600.0,
+    peer_joints: Annotated[int, typer.Option(help="Largest size that peers are run at.")] = 100_000,
     file_joints: Annotated[int, typer.Option(help="Largest stage file that is written (ten times that for cloned ones).")] = 100_000,
 ) -> None:
     """Run the benchmark suite and write its results, tables and plots."""
@@ -63,6 +64,7 @@ def run(
         threads=threads or os.cpu_count() or 1,
         limit=limit,
         file_joints=file_joints,
+        peer_joints=peer_joints,
     )
     _write(execute(plan, lambda step: typer.echo(step, err=True)), out)
 

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import stat
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -137,6 +138,12 @@ def test_a_peer_that_is_no_program_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("OVSIM_ORACLE", str(tmp_path))
     monkeypatch.setattr(peer.os, "access", lambda *_: False)
     assert "is no program" in peer.PEERS["ovstage-0.2"].python()[1]
+
+
+def test_peers_are_run_up_to_their_size_only():
+    """Sizes beyond --peer-joints are ovsim's alone."""
+    names = [name for name, _ in Suite(small(peers=("pxr-loop",), sizes=(12, 24), peer_joints=12), Path(), lambda step: None).jobs()]
+    assert [n for n in names if n.startswith("pxr")] == ["pxr-loop 12"]
 
 
 def test_oversized_stage_files_are_told():
