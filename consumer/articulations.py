@@ -7,7 +7,7 @@ component traverse it once each. No recursion anywhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ class JointGraph:
 
     side (n, 2) int64: body index, `graph.NONE` or `graph.STATIC`; enabled, excluded, articulable (n,) uint8, the last 0 for types that no
     articulation can hold (distance, gear, rack, custom); body_enabled, body_kinematic (m,) uint8; body_end (m,) int64: the bodies of index
-    b to body_end[b] - 1 are body b and those below it in the namespace.
+    b to body_end[b] - 1 are body b and those below it in the namespace. body_absent (m,) uint8, or of length 0 for none: bodies of the graph where
+    PhysX has no actor, so that nothing is built of them (observed of bodies without a scene and of those at no finite place).
     """
 
     side: I64
@@ -36,6 +37,7 @@ class JointGraph:
     body_enabled: U8
     body_kinematic: U8
     body_end: I64
+    body_absent: U8 = field(default_factory=lambda: np.zeros(0, np.uint8))
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ def articulate(graph: JointGraph, roots: Roots, visit_rank: npt.ArrayLike = ()) 
             _c(graph.body_enabled, np.uint8),
             _c(graph.body_kinematic, np.uint8),
             _c(graph.body_end, np.int64),
+            _c(graph.body_absent if len(graph.body_absent) else np.zeros(len(graph.body_enabled)), np.uint8),
             _c(roots.kind, np.int64),
             _c(roots.index, np.int64),
             _c(roots.begin, np.int64),
@@ -116,6 +119,7 @@ def _articulate(
     body_enabled: U8,
     body_kinematic: U8,
     body_end: I64,
+    absent: U8,
     root_kind: I64,
     root_index: I64,
     root_begin: I64,
@@ -125,6 +129,7 @@ def _articulate(
     n, m, k = side.shape[0], body_enabled.size, root_kind.size
     offsets, joints = adjacency(side, enabled, m)
     linkable = body_enabled & (1 - body_kinematic)
+    usable = body_enabled & (1 - absent)
     key = key_bodies(offsets, linkable)
     component, sizes, anchored = components(side, excluded, key, offsets, joints)
     group = bd.neighbour_groups(side, offsets, joints)
@@ -183,22 +188,22 @@ def _articulate(
                 if not enabled[j] or not bd.member(side, j, component, in_vector, i):
                     key_result[i] = bd.ROOT_NOT_IN_GRAPH
                     continue
-                base, anchor, key_result[i] = bd.base_of_joint(j, side, body_enabled)
+                base, anchor, key_result[i] = bd.base_of_joint(j, side, body_enabled, absent)
                 if key_result[i] != bd.BUILT:
                     continue
-                if taken[base] >= 0 or not body_enabled[base]:
+                if taken[base] >= 0 or not usable[base]:
                     if fate[j] == bd.UNTOUCHED:
                         fate[j] = bd.LOST_ROOT
                     key_result[i] = bd.BASE_TAKEN if taken[base] >= 0 else bd.BASE_NOT_DYNAMIC
                     continue
                 fate[j] = bd.ROOT_JOINT
-            elif taken[base] >= 0 or not body_enabled[base]:
+            elif taken[base] >= 0 or not usable[base]:
                 key_result[i] = bd.BASE_TAKEN if taken[base] >= 0 else bd.BASE_NOT_DYNAMIC
                 continue
             art_root[arts], art_anchor[arts], fixed[arts] = r, anchor, is_joint
             art_joint[arts] = key_index[i] if is_joint else NONE
             end = bd.grow(
-                base, arts, side, excluded, articulable, in_vector, i, component, body_enabled, offsets, joints, group, in_children,
+                base, arts, side, excluded, articulable, in_vector, i, component, usable, offsets, joints, group, in_children,
                 visited, taken, fate, remark, link_body, link_parent, link_joint, links, cursor, stack,
             )  # fmt: skip
             for x in range(links, end):

@@ -39,13 +39,13 @@ def neighbour_groups(side: I64, offsets: I64, joints: I64) -> I64:
 
 
 @serial
-def base_of_joint(joint: int, side: I64, body_enabled: U8) -> tuple[int, int, int]:
+def base_of_joint(joint: int, side: I64, body_enabled: U8, absent: U8) -> tuple[int, int, int]:
     """Base body of a root joint, the static side's index (0, 1, or -1), and BUILT, NO_BASE or KINEMATIC_ANCHOR (spec 7.6 step 2)."""
     a, b = side[joint, 0], side[joint, 1]
     if NONE in (a, b):
         base = b if a == NONE else a
         return (base, -1, BUILT) if base >= 0 else (NONE, -1, NO_BASE)
-    if MISSING in (a, b):  # observed: silently nothing
+    if MISSING in (a, b) or (a >= 0 and absent[a]) or (b >= 0 and absent[b]):  # observed: silently nothing
         return NONE, -1, NO_BASE
     if a == STATIC or not body_enabled[a]:
         return (b, 0, BUILT) if b >= 0 else (NONE, 0, NO_BASE)
@@ -64,7 +64,7 @@ def grow(
     in_vector: I64,
     key: int,
     component: I64,
-    body_enabled: U8,
+    usable: U8,
     offsets: I64,
     joints: I64,
     group: I64,
@@ -107,7 +107,7 @@ def grow(
             remark[j] |= UNSUPPORTED
             continue
         o = other_side(side, j, parent)
-        if o < 0 or not body_enabled[o]:
+        if o < 0 or not usable[o]:
             continue
         if in_children[group[e]]:
             remark[j] |= PARALLEL

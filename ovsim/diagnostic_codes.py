@@ -63,6 +63,22 @@ CODES: MappingProxyType[str, Code] = MappingProxyType(
         "static-bodies": _code(
             _E, "error", "no side is a dynamic body, so no joint results", "make one body dynamic: enabled and not kinematic", "physics:body0"
         ),
+        "different-owners": _code(
+            _E, "error", "the bodies belong to different scenes, so no joint results", "give both the same physics:simulationOwner", "physics:body0"
+        ),
+        "mixed-owners": _code(
+            _E,
+            "error",
+            "the links would belong to different scenes, so there is no articulation and its joints stand alone",
+            "give all bodies the same physics:simulationOwner",
+        ),
+        "homeless-body": _code(
+            _W,
+            "silent",
+            "physics:simulationOwner names no scene of the stage, so there is no actor",
+            "name a PhysicsScene or none",
+            "physics:simulationOwner",
+        ),
         "same-body": _code(_E, "error", "both sides are the same body, so no joint results", "target two bodies", "physics:body1"),
         "invalid-frame": _code(
             _E,

@@ -19,6 +19,7 @@ REASONS = (
     "below-prototype",
     "gear-hinge-elsewhere",
     "custom-joint",
+    "different-owners",
 )
 (
     NO_REASON,
@@ -32,6 +33,7 @@ REASONS = (
     PROTOTYPE,
     HINGE_ELSEWHERE,
     CUSTOM,
+    DIFFERENT_OWNERS,
 ) = range(len(REASONS))
 
 # classes of standalone joints

@@ -33,6 +33,8 @@ def tell(view: PhysxView) -> Diagnostics:
     for refusal in range(1, len(REFUSALS)):
         _rows(out, view, REFUSALS[refusal], g.candidates[g.refusal == refusal])
     _keys(out, view)
+    _rows(out, view, "mixed-owners", g.root_path[view.mixed])
+    _rows(out, view, "homeless-body", view.homeless)
     for bit, code in _REMARKS:
         hit = (built.remark & bit != 0) & (built.fate == bd.UNTOUCHED)
         _rows(out, view, code, g.path[hit])
@@ -69,7 +71,7 @@ def _keys(out: Diagnostics, view: PhysxView) -> None:
     _rows(out, view, "kinematic-anchor", g.path[built.key_index[anchored]])
     taken = np.unique(root[(result == bd.BASE_TAKEN) & ~np.isin(root, built.root)])
     _rows(out, view, "base-taken", g.root_path[taken])
-    silent = np.setdiff1d(np.arange(g.root_path.size), np.concatenate([built.root, taken, root[anchored]]))
+    silent = np.setdiff1d(np.arange(g.root_path.size), np.concatenate([built.root, taken, root[anchored], view.mixed]))
     is_joint = g.joint_at[g.root_path[silent]] >= 0
     between = is_joint & (g.roots.kind[silent] != JOINT_ROOT)
     _rows(out, view, "root-joint-between-bodies", g.root_path[silent[between]])

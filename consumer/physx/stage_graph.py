@@ -15,6 +15,7 @@ from consumer.columns import ColumnReader
 from consumer.election import BODY_ROOT, JOINT_ROOT
 from consumer.graph import MISSING, NONE, STATIC
 from consumer.jit import serial
+from consumer.physx.owners import Owners
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import Stage
@@ -53,7 +54,7 @@ class StageGraph:
     root_path: Array
 
 
-def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks: Array) -> StageGraph:
+def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks: Array, owners: Owners | None = None) -> StageGraph:
     """Index arrays of a stage; rows below a native-instancing prototype or a point instancer take no part (observed: nothing is created there)."""
     paths = stage.paths
     blocks = descriptors.blocks
@@ -67,13 +68,14 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
     row = np.concatenate([np.arange(len(b), dtype=np.int64) for b in blocks] or [np.empty(0, np.int64)])
     prototype = below_prototypes(paths.parents, _prototype_roots(stage))
     body_path = bodies.rigid_bodies
+    homeless = np.zeros(paths.path_count, np.bool_) if owners is None else owners.homeless
     body_path = body_path[prototype[body_path] == 0]
     body_path = body_path[np.argsort(ranks[body_path], kind="stable")]
     last = last_rank(paths.parents, ranks)
     body_at = np.full(paths.path_count, STATIC, np.int64)
     body_at[0] = NONE
     every = np.arange(paths.path_count)
-    body_at[prototype.astype(bool) | (bodies.collider(every) & ~bodies.acts(every))] = MISSING
+    body_at[prototype.astype(bool) | (homeless & ~bodies.rigid_body(every)) | (bodies.collider(every) & ~bodies.acts(every))] = MISSING
     body_at[body_path] = np.arange(body_path.size)
     outside = prototype[path] == 0
     joint_at = np.full(paths.path_count, NONE, np.int64)
@@ -87,6 +89,7 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
         bodies.enabled(body_path).astype(np.uint8),
         bodies.kinematic(body_path).astype(np.uint8),
         np.searchsorted(ranks[body_path], last[body_path], "right"),
+        (homeless | _unplaced(stage))[body_path].astype(np.uint8),
     )
     candidates, off = _candidates(stage, prototype, ranks)
     refusal = np.zeros(candidates.size, np.uint8)
@@ -110,6 +113,19 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
     return StageGraph(
         graph, roots, path, side_path, type_index, row, body_path, body_at, joint_at, prototype, candidates, refusal, candidates[keep]
     )  # fmt: skip
+
+
+def _unplaced(stage: Stage) -> npt.NDArray[np.bool_]:
+    """Paths at or below a local matrix that is not finite, by path id: PhysX refuses their poses (observed)."""
+    bad = [np.empty(0, np.uint64)]
+    for archetype in stage.archetypes:
+        values = ColumnReader(archetype, Diagnostics()).matrix("omni:xform")
+        if values is not None and not np.isfinite(values).all():
+            bad.append(archetype.path_ids[~np.isfinite(values).all(axis=1)])
+    roots = np.concatenate(bad).astype(np.int64)
+    if not roots.size:
+        return np.zeros(stage.paths.path_count, np.bool_)
+    return below_prototypes(stage.paths.parents, roots).astype(np.bool_)
 
 
 def _prototype_roots(stage: Stage) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from consumer.physx import codes as c
 from consumer.physx.articulation_joint import LinkJoints
 from consumer.physx.fixup import FIXUP, fixup_of, place_frames, sane_frames
 from consumer.physx.gate import gate
+from consumer.physx.owners import Owners, without
 from consumer.physx.poses import replace_refused_poses
 from consumer.physx.settings import articulation_settings
 from consumer.physx.stage_graph import StageGraph, stage_graph
@@ -44,6 +45,7 @@ class PhysxView:
 
     outcome, reason (n,) uint8: `codes.OUTCOMES`, `codes.REASONS`, a joint a row in joint order (`Descriptors`). `standalone` and `links` hold the
     joints that exist, `articulations` the articulations over the indices of `graph`. `settings` has an array a setting, a row an accepted root.
+    `mixed`: accepted roots (index) whose links belong to different scenes; `homeless` path ids of bodies and colliders whose owner is no scene.
     Tables: `physx_joints`, `articulation_table`, `link_table`.
     """
 
@@ -56,6 +58,8 @@ class PhysxView:
     links: LinkJoints
     settings: dict[str, Array]
     bodies: BodyTable
+    mixed: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    homeless: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     def __len__(self) -> int:
         return int(self.outcome.size)
@@ -107,14 +111,20 @@ def build_view(
 
     `ranks` by path id orders bodies and root prims (subtrees contiguous); `articulator` builds the articulations, `articulate` by default.
     """
-    graph = stage_graph(stage, descriptors, bodies, ranks)
+    owners = Owners.of(stage)
+    graph = stage_graph(stage, descriptors, bodies, ranks, owners)
     built = articulate(graph.graph, graph.roots) if articulator is None else articulator(graph)
+    mixed, homeless = np.zeros(0, np.int64), np.zeros(0, np.uint64)
+    if owners is not None:
+        dropped = owners.mixed(built, graph)
+        mixed, built = np.unique(built.root[dropped]), without(built, dropped, graph.graph.side)
+        homeless = np.flatnonzero(owners.homeless).astype(np.uint64)
     scale = length_scale(stage)
-    outcome, reason = _outcomes(descriptors, graph, built, bodies)
+    outcome, reason = _outcomes(descriptors, graph, built, bodies, owners)
     links = _links(stage, descriptors, graph, built, outcome, bodies)
-    alone = _standalone(descriptors, graph, outcome, reason, links, scale)
+    alone = _standalone(descriptors, graph, outcome, reason, links, scale, owners)
     settings = articulation_settings(stage, graph.root_path, scale)
-    return PhysxView(descriptors, graph, built, outcome, reason, alone, links, settings, bodies)
+    return PhysxView(descriptors, graph, built, outcome, reason, alone, links, settings, bodies, mixed, homeless)
 
 
 def length_scale(stage: Stage) -> np.float32:
@@ -124,17 +134,21 @@ def length_scale(stage: Stage) -> np.float32:
         return np.float32(1) / np.float32(1.0 if meters is None else meters)
 
 
-def _outcomes(descriptors: Descriptors, g: StageGraph, built: Articulations, bodies: BodyTable) -> tuple[Array, Array]:
+def _outcomes(descriptors: Descriptors, g: StageGraph, built: Articulations, bodies: BodyTable, owners: Owners | None) -> tuple[Array, Array]:
     n = g.path.size
     outcome, reason = np.full(n, c.STANDALONE, np.uint8), np.zeros(n, np.uint8)
     enabled = np.concatenate([b.enabled for b in descriptors.blocks] or [np.empty(0, np.uint8)])
     acts = bodies.acts(g.side_path)
-    acts &= g.prototype[g.side_path] == 0
+    acts &= g.body_at[g.side_path] != MISSING
+    if owners is not None:
+        acts &= ~owners.homeless[g.side_path]
     dynamic = bodies.dynamic(g.side_path)
     body = g.body_at[g.side_path]
     if built.body_articulation.size:
         dynamic |= (body >= 0) & (built.body_articulation[np.maximum(body, 0)] >= 0)
     gate(enabled, g.side_path, acts.astype(np.uint8), (dynamic & acts).astype(np.uint8), reason)
+    if owners is not None:
+        reason[owners.differ(g.side_path) & np.isin(reason, (c.NO_REASON, c.NO_BODIES, c.STATIC_BODIES))] = c.DIFFERENT_OWNERS
     known = np.array([b.type_name in JOINT_TYPES for b in descriptors.blocks], np.bool_)
     reason[(reason == c.NO_REASON) & ~known[g.type_index]] = c.CUSTOM
     reason[g.prototype[g.path] != 0] = c.PROTOTYPE
@@ -197,7 +211,13 @@ def _standalone_frames(descriptors: Descriptors, g: StageGraph, joint: Array) ->
 
 
 def _standalone(
-    descriptors: Descriptors, g: StageGraph, outcome: Array, reason: Array, links: LinkJoints, scale: np.float32
+    descriptors: Descriptors,
+    g: StageGraph,
+    outcome: Array,
+    reason: Array,
+    links: LinkJoints,
+    scale: np.float32,
+    owners: Owners | None,
 ) -> Standalone:  # fmt: skip
     joint = np.flatnonzero(outcome == c.STANDALONE)
     position, orientation = _standalone_frames(descriptors, g, joint)
@@ -211,6 +231,8 @@ def _standalone(
     out = standalone.empty(joint, scale)
     out.actor[:] = g.side_path[joint]
     out.actor[g.body_at[out.actor] == MISSING] = 0
+    if owners is not None:
+        out.actor[owners.homeless[out.actor]] = 0
     out.position, out.orientation = position, orientation
     first = 0
     counts = np.bincount(g.type_index[joint], minlength=len(descriptors.blocks))

@@ -35,7 +35,7 @@ _ACTORS = ("PhysicsRigidBodyAPI", "PhysicsCollisionAPI")
 
 
 def rows(source: UsdSource, custom: Sequence[str] = ()) -> Stage:
-    """A stage with a row for every joint, body, collider, root and relationship target that exists, and for their ancestors."""
+    """A stage with a row for every joint, body, collider, root, scene and relationship target that exists, and for their ancestors."""
     data = contract.load()
     builder = StageBuilder()
     root = source.stage
@@ -66,7 +66,7 @@ def _prims(source: UsdSource) -> dict[str, Usd.Prim]:
     """Prims that matter to a joint, by path, ancestors included; without the pseudo-root."""
     out: dict[str, Usd.Prim] = {}
     wanted: list[Usd.Prim] = [j.prim for j in source.joints.values()]
-    for group in (source.bodies, source.colliders, source.roots):
+    for group in (source.bodies, source.colliders, source.roots, source.scenes):
         wanted += group.values()
     for joint in source.joints.values():
         for target in (joint.desc.rel0, joint.desc.rel1):

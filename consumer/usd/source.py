@@ -51,6 +51,7 @@ class UsdSource:
     bodies: dict[str, Usd.Prim] = field(default_factory=dict)
     colliders: dict[str, Usd.Prim] = field(default_factory=dict)
     roots: dict[str, Usd.Prim] = field(default_factory=dict)
+    scenes: dict[str, Usd.Prim] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     unparsed: dict[str, str] = field(default_factory=dict)
     mended: bool = False
@@ -67,6 +68,8 @@ class UsdSource:
 
     def _traverse(self) -> None:
         for prim in Usd.PrimRange(self.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+            if prim.GetTypeName() == "PhysicsScene":
+                self.scenes[prim.GetPath().pathString] = prim
             apis = prim.GetAppliedSchemas()
             if not apis:
                 continue
