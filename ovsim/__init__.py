@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ovsim.api import resolve as resolve
     from ovsim.dataset.reading import Dataset as Dataset
     from ovsim.dataset.run import convert as convert
+    from ovsim.diff import compare as compare
     from ovsim.stage import PathDictionary as PathDictionary
     from ovsim.stage import Stage as Stage
     from ovsim.stage import StageBuilder as StageBuilder
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "compare": "ovsim.diff",
     "Dataset": "ovsim.dataset.reading",
     "convert": "ovsim.dataset.run",
     "open_stage": "ovsim.api",
@@ -31,7 +33,7 @@ _HOME = {
     "Stage": "ovsim.stage",
     "StageBuilder": "ovsim.stage",
 }
-__all__ = ["Dataset", "PathDictionary", "Stage", "StageBuilder", "convert", "open_stage", "physx", "populate", "resolve"]
+__all__ = ["Dataset", "PathDictionary", "Stage", "StageBuilder", "compare", "convert", "open_stage", "physx", "populate", "resolve"]
 
 
 def __getattr__(name: str) -> Any:
