@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from consumer.jit import serial
 from consumer.physx.owners import Owners
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.diagnostics import Diagnostics
-from ovsim.stage import Stage
+from ovsim.stage import Archetype, Stage
 
 Array = npt.NDArray[Any]
 ROOT_API, PHYSX_API = "PhysicsArticulationRootAPI", "PhysxArticulationAPI"
@@ -66,7 +67,7 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
     side_path = np.concatenate([b.body for b in blocks] or [np.empty((0, 2), np.uint64)])
     type_index = np.repeat(np.arange(len(blocks), dtype=np.int64), [len(b) for b in blocks])
     row = np.concatenate([np.arange(len(b), dtype=np.int64) for b in blocks] or [np.empty(0, np.int64)])
-    prototype = below_prototypes(paths.parents, _prototype_roots(stage))
+    prototype = below_prototypes(paths.parents, _rows_of(stage.with_schema(PROTOTYPE_API)), _rows_of(stage.with_type(INSTANCER)))
     body_path = bodies.rigid_bodies
     homeless = np.zeros(paths.path_count, np.bool_) if owners is None else owners.homeless
     body_path = body_path[prototype[body_path] == 0]
@@ -125,12 +126,11 @@ def _unplaced(stage: Stage) -> npt.NDArray[np.bool_]:
     roots = np.concatenate(bad).astype(np.int64)
     if not roots.size:
         return np.zeros(stage.paths.path_count, np.bool_)
-    return below_prototypes(stage.paths.parents, roots).astype(np.bool_)
+    return below_prototypes(stage.paths.parents, roots, roots[:0]).astype(np.bool_)
 
 
-def _prototype_roots(stage: Stage) -> Array:
-    ids = [a.path_ids for a in (*stage.with_schema(PROTOTYPE_API), *stage.with_type(INSTANCER))]
-    return np.concatenate([*ids, np.empty(0, np.uint64)]).astype(np.int64)
+def _rows_of(archetypes: Iterable[Archetype]) -> Array:
+    return np.concatenate([*(a.path_ids for a in archetypes), np.empty(0, np.uint64)]).astype(np.int64)
 
 
 def _candidates(stage: Stage, prototype: Array, ranks: Array) -> tuple[Array, Array]:
@@ -150,12 +150,13 @@ def _candidates(stage: Stage, prototype: Array, ranks: Array) -> tuple[Array, Ar
 
 
 @serial
-def below_prototypes(parents: Array, roots: Array) -> Array:
-    """Which paths lie at or below one of the prototype roots, by path id, uint8; parents have smaller ids."""
-    inside = np.zeros(parents.size, np.uint8)
+def below_prototypes(parents: Array, roots: Array, instancers: Array) -> Array:
+    """Which paths lie at or below one of the roots, or below (not at) an instancer, by path id, uint8; parents have smaller ids."""
+    inside, holds = np.zeros(parents.size, np.uint8), np.zeros(parents.size, np.uint8)
     inside[roots] = 1
+    holds[instancers] = 1
     for p in range(2, parents.size):
-        if inside[parents[p]]:
+        if inside[parents[p]] or holds[parents[p]]:
             inside[p] = 1
     return inside
 

@@ -198,3 +198,11 @@ def test_anchor_without_an_actor_makes_no_base() -> None:
     got = document(hand)
     assert got["articulations"] == {}
     assert got["joints"]["/R/J"]["kind"] == "standalone"
+
+
+def test_a_point_instancer_can_be_a_body_itself() -> None:
+    """Observed (recorded stage odd_bodies): what stands below an instancer does not exist, the instancer does."""
+    hand = world(articulated=True)
+    hand.prim("/R/I", np.eye(4), ["PhysicsRigidBodyAPI"], kind="PointInstancer").body("/R/I/C")
+    hand.joint("/R/J", FIXED, body0="/R/A", body1="/R/I")
+    assert document(hand)["articulations"]["/R"]["links"] == ["/R/A", "/R/I"]
