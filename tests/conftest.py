@@ -1,6 +1,10 @@
-"""Settings of all tests: no deadlines, since the first call of a kernel compiles it."""
+"""Settings of all tests: no deadlines, since a first call compiles; the physics schemas are registered before any test opens a stage."""
 
 from hypothesis import HealthCheck, settings
+
+from consumer.usd.schemas import register
+
+register()
 
 settings.register_profile("ovsim", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ovsim")

@@ -6,7 +6,7 @@ import importlib.metadata
 from functools import lru_cache
 from pathlib import Path
 
-from pxr import Plug
+from pxr import Plug, Usd
 
 from ovsim.errors import SourceError
 
@@ -15,7 +15,11 @@ PACKAGES = ("physx-usd-schemas", "newton-usd-schemas")
 
 @lru_cache
 def register() -> None:
-    """Register every plugin description of the schema packages; SourceError when a package is missing."""
+    """Register every plugin description of the schema packages.
+
+    SourceError when a package is missing, or when USD built its schema registry before: it reads plugins once a process, and without the physics
+    schemas attributes would silently read as absent.
+    """
     for package in PACKAGES:
         try:
             listed = importlib.metadata.files(package) or []
@@ -24,3 +28,8 @@ def register() -> None:
         for file in listed:
             if file.name == "plugInfo.json":
                 Plug.Registry().RegisterPlugins(str(Path(str(file.locate())).parent))
+    if Usd.SchemaRegistry().FindAppliedAPIPrimDefinition("PhysxJointAPI") is None:
+        raise SourceError(
+            "USD's schema registry was built in this process before the physics schemas were registered; "
+            "use the USD backend before opening a stage yourself, or in a process of its own"
+        )
