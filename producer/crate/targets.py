@@ -91,6 +91,8 @@ class Targets:
         flat = spans(start[rows], n)
         owner = np.repeat(prims, n)
         ids, found = self._map(owner, layer[flat], items[flat], rules[flat])
+        if self._is_instance[found[found >= 0]].any():
+            raise Unprovable("a relationship targets an instance root")  # inside a prototype USD spells or drops such a target by its own bookkeeping
         return Ragged(np.concatenate([np.zeros(1, np.int64), np.cumsum(n)]), ids.astype(np.uint64)), found
 
     # -- decoding ------------------------------------------------------------------------------------------------------
