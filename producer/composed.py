@@ -80,7 +80,7 @@ class _Walk:
         types = WrongTypes(self.prims)
         self._find_members()
         held = {str(p.GetPath()): [str(i.GetPath()) for i in p.GetInstances()] for p in self.usd.GetPrototypes()}
-        numbers = Renumbered(instances.published(held, (prototype_of(m) for m in self.members)))
+        numbers = Renumbered(instances.published(held, (prototype_of(m) for m in self.members)), held)
         self.roots = {i: numbers.path(p) for p, found in held.items() if p in numbers for i in found if _is_shown(i, numbers)}
         for path, row in self.members.items():
             if path in self.roots:

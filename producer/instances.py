@@ -6,7 +6,7 @@ same stage always gives the same paths.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PREFIX = "/__Prototype_"
 ROOT_API = "PrototypeRootAPI"
@@ -14,11 +14,10 @@ COLUMN = "_protoPath"
 
 
 def prototype_of(path: str) -> str:
-    """The prototype root of a path below a prototype, "" for other paths."""
+    """The prototype root of a prim or property path at or below a prototype, "" for other paths."""
     if not path.startswith(PREFIX):
         return ""
-    slash = path.find("/", 1)
-    return path if slash < 0 else path[:slash]
+    return "/" + path[1:].partition(".")[0].partition("/")[0]
 
 
 def published(instances: Mapping[str, Iterable[str]], with_members: Iterable[str]) -> list[str]:
@@ -45,10 +44,14 @@ def published(instances: Mapping[str, Iterable[str]], with_members: Iterable[str
 
 
 class Renumbered:
-    """Paths with the prototypes' final numbers."""
+    """Paths with the prototypes' final numbers.
 
-    def __init__(self, order: Iterable[str]) -> None:
+    `order`: the published ones. The numbers of the others of `known` follow, so that what still names one of them meets no published one.
+    """
+
+    def __init__(self, order: Sequence[str], known: Iterable[str] = ()) -> None:
         self._names = {old: f"{PREFIX}{n}" for n, old in enumerate(order, 1)}
+        self._hidden = {old: f"{PREFIX}{n}" for n, old in enumerate(sorted(set(known) - set(order)), len(order) + 1)}
 
     def __contains__(self, prototype: str) -> bool:
         return prototype in self._names
@@ -59,4 +62,4 @@ class Renumbered:
     def path(self, path: str) -> str:
         """The published spelling of a path."""
         old = prototype_of(path)
-        return self._names.get(old, old) + path[len(old) :] if old else path
+        return (self._names.get(old) or self._hidden.get(old, old)) + path[len(old) :] if old else path

@@ -14,7 +14,7 @@ from ovsim.stage import UNTYPED, PathDictionary, Ragged
 from producer import collections, instances, usdvalues
 from producer.assemble import Assembler, Cells
 from producer.bindings import Bindings
-from producer.mismatch import WrongTypes
+from producer.mismatch import WrongTypes, note_wrong
 from producer.plan import Authored, Plan, Planner, RowKind
 from producer.provenance import AUTHORED, BLOCKED, DEFAULT, DERIVED, EMPTY, FALLBACK, HIDDEN, SAMPLES
 from producer.selection import PHYSICS_BINDING, Role, population
@@ -217,15 +217,13 @@ class RowReader:
         self._assembler.add(kind.type_name or UNTYPED, kind.schemas, ids, cells)
 
     def _note_wrong(self, kind: RowKind, rows: list[Row], authored: Mapping[str, Authored]) -> None:
-        if kind.role == Role.ANCESTOR or not self._wrong:
+        if kind.role == Role.ANCESTOR:
             return
         declared = self._planner.declared(kind)
-        for r in rows:
-            for name, actual in self._wrong.get(r.path, {}).items():
-                if name in authored and declared[name].type:
-                    fate = "published as authored" if actual in TYPES else "ignored, the fallback is published"
-                    text = f"{name} is authored as {actual}, its schema declares {declared[name].type}: {fate}; author the declared type"
-                    self._diagnostics.add("wrong-type", "warning", text, r.path, name)
+        wrong = [(n, a.type, declared[n].type) for n, a in authored.items() if n in declared and declared[n].type not in ("", a.type)]
+        for r in rows if wrong else ():
+            for name, actual, asked in wrong:
+                note_wrong(self._diagnostics, r.path, name, actual, asked)
 
 
 def _own_type(prop: Any) -> str:

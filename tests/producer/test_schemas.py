@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import producer
 from ovsim.diagnostics import Diagnostics
+from ovsim.stage import Stage
+from ovsim.stage.equal import differences as stage_differences
 from producer import schemas
 from tests.recorded_stages import FOLDER, differences, recorded, renumbered
 
@@ -86,3 +90,30 @@ def test_without_the_packages_the_unknown_apis_are_named():
     named = {column for code, column in got["told"] if code == "schema-unknown"}
     assert {"PhysxVehicleWheelAPI", "PhysxTendonAxisAPI", "NewtonSceneAPI"} <= named
     assert not named & {"PhysxJointAPI", "PhysxRigidBodyAPI", "PhysicsRigidBodyAPI"}
+
+
+EARLY = """
+import sys
+from pxr import Usd
+Usd.SchemaRegistry()  # as in a process that opened a stage of its own before
+import producer
+stage = producer.populate(sys.argv[1], route="composed")
+stage.save(sys.argv[2])
+print([d.code for d in stage.diagnostics if d.code == "wrong-type"])
+"""
+
+
+def test_a_registry_that_was_built_before_gives_the_same_stage(tmp_path: Path) -> None:
+    """USD reads plugins once a process: what it lacks then comes from the schema files. Wrong types of undeclared attributes are among them."""
+    source = tmp_path / "early.usda"
+    source.write_text(
+        '#usda 1.0\ndef Xform "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysxRigidBodyAPI"])\n{\n'
+        "    int physics:lowerLimit = 3\n    int physxRigidBody:linearDamping = 3\n"
+        '    def PhysicsRevoluteJoint "j" (prepend apiSchemas = ["PhysxJointAPI"])\n    {\n'
+        "        double physics:lowerLimit = 3\n        int physxJoint:armature = 2\n    }\n}\n"
+    )
+    done = subprocess.run([sys.executable, "-c", EARLY, str(source), str(tmp_path / "early")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    usual = producer.populate(source, route="composed")
+    assert done.stdout.strip() == str([d.code for d in usual.diagnostics if d.code == "wrong-type"]) != "[]"
+    assert stage_differences(Stage.load(tmp_path / "early"), usual) == []
