@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from consumer.jit import kernel
+from ovsim.jit import kernel
 
 _COPY_BYTES = 1 << 29  # each of the two arrays: beyond any cache, like the stages they are compared with
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ovsim.jit import serial
 from producer.crate.entries import Entries
 from producer.crate.errors import Unprovable
-from producer.crate.jit import serial
 from producer.crate.numbering import numbered, sorted_by
 
 I64 = npt.NDArray[np.int64]

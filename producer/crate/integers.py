@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ovsim.errors import CrateError
+from ovsim.jit import serial
 from producer.crate.buffer import U8, Buffer
-from producer.crate.jit import serial
 from producer.crate.lz4 import decompress
 
 I32 = npt.NDArray[np.int32]

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ovsim.errors import CrateError
+from ovsim.jit import serial
 from producer.crate import fields as fd
 from producer.crate import reps as rp
 from producer.crate.buffer import Buffer
 from producer.crate.decode import Decoder, ListOp
 from producer.crate.errors import Unprovable
 from producer.crate.integers import I32
-from producer.crate.jit import serial
 from producer.crate.tables import ATTRIBUTE, PRIM_SPEC, RELATIONSHIP, ROOT_SPEC, Tables, read_tables
 from producer.crate.tree import PRIM, PROPERTY, ROOT
 

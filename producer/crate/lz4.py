@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ovsim.errors import CrateError
+from ovsim.jit import serial
 from producer.crate.buffer import U8, Buffer
-from producer.crate.jit import serial
 
 CHUNK = 0x7E000000  # the largest input of one LZ4 block
 _CODEC = pa.Codec("lz4_raw")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from producer.crate.jit import serial
+from ovsim.jit import serial
 
 I64 = npt.NDArray[np.int64]
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ovsim.errors import CrateError
+from ovsim.jit import serial
 from producer.crate import reps as rp
 from producer.crate.errors import Unprovable
-from producer.crate.jit import serial
 from producer.crate.library import Library
 from producer.crate.listops import compose
 from producer.crate.namespace import Namespace

@@ -14,6 +14,7 @@ from ovsim import contract
 from ovsim.contract import Units
 from ovsim.diagnostics import Diagnostics
 from ovsim.errors import CrateError
+from ovsim.jit import serial
 from ovsim.stage import ROOT, UNTYPED, PathDictionary, Stage
 from producer import instances
 from producer import schemas as registry
@@ -24,7 +25,6 @@ from producer.crate import fields as fd
 from producer.crate import reps as rp
 from producer.crate.errors import Unprovable
 from producer.crate.index import Composer
-from producer.crate.jit import serial
 from producer.crate.layer import Layer, property_names
 from producer.crate.library import Library
 from producer.crate.namespace import Namespace, Namespacer

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ovsim.errors import CrateError
+from ovsim.jit import serial
 from producer.crate.buffer import Buffer
 from producer.crate.integers import I32, read_integers
-from producer.crate.jit import serial
 from producer.crate.layout import Layout, Section, read_layout
 from producer.crate.lz4 import decompress
 from producer.crate.tree import PathTree, read_tree

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ovsim.jit import serial
 from producer.crate.errors import Unprovable
-from producer.crate.jit import serial
 
 F64 = npt.NDArray[np.float64]
 

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ovsim.errors import CrateError
+from ovsim.jit import serial
 from producer.crate.buffer import Buffer
 from producer.crate.integers import I32, read_integers
-from producer.crate.jit import serial
 from producer.crate.layout import Section
 
 U8 = npt.NDArray[np.uint8]

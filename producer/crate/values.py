@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ovsim.errors import CrateError
+from ovsim.jit import serial
 from producer.crate import reps as rp
 from producer.crate.buffer import U8, Buffer
 from producer.crate.integers import read_integers
-from producer.crate.jit import serial
 from producer.crate.reps import FIXED, U64, ValueType
 
 _SMALL = 16  # arrays of fewer elements are never compressed
