@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from consumer.buffers import Buffers
 from consumer.jit import at, ranged, readonly, rule, serial
 from consumer.passes import Runner
-from ovsim.contract.joints import JOINT_TYPES
+from ovsim.contract.joints import JOINT_TYPES, custom_joint_types
 from ovsim.errors import PathError
 from ovsim.stage import ROOT, Archetype, PathDictionary, Stage
 
@@ -129,8 +129,11 @@ class Placed:
 
 
 def joint_types(custom_types: Sequence[str]) -> tuple[str, ...]:
-    """Type tokens in the parser's order, custom ones last in the given order (spec 2.1; their position is not documented)."""
-    return tuple(dict.fromkeys((*JOINT_TYPES, *custom_types)))
+    """Type tokens in the parser's order, custom ones last in the given order (spec 2.1; their position is not documented).
+
+    CustomJointError for custom types that are none (`ovsim.contract.joints`).
+    """
+    return (*JOINT_TYPES, *custom_joint_types(custom_types))
 
 
 def place_joints(stage: Stage, types: Sequence[str], ranks: U32, runner: Runner, buffers: Buffers) -> list[list[Placed]]:

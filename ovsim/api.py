@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ovsim import tables
+from ovsim.contract.joints import custom_joint_types
 from ovsim.errors import SourceError
 from ovsim.stage import Stage
 from ovsim.stage.snapshot import is_snapshot
@@ -31,8 +32,9 @@ def populate(source: str | os.PathLike[str], *, route: str = "auto", custom_join
 def open_stage(source: Source, *, route: str = "auto", custom_joints: Sequence[str] = ()) -> Stage:
     """A Stage from whatever stands for one: a Stage itself, a snapshot directory, a USD file, a table or a directory of tables (`ovsim.tables`).
 
-    SourceError, SnapshotError or TableError otherwise.
+    SourceError, SnapshotError or TableError otherwise; CustomJointError for custom joints that are none (`ovsim.contract.joints`).
     """
+    custom_joints = custom_joint_types(custom_joints)
     if isinstance(source, Stage):
         return source
     where = Path(source)

@@ -48,6 +48,10 @@ class DiffError(OvsimError):
     """Two things cannot be compared: unknown sides, no joint in common, no level that both have."""
 
 
+class CustomJointError(OvsimError):
+    """A custom joint type is no type name, or is one that the parser reads anyway."""
+
+
 class RulesError(OvsimError):
     """An unknown rule set or switch."""
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ovsim.contract.joints import custom_joint_types
+
 if TYPE_CHECKING:
     from ovsim.stage import Stage
 
@@ -22,9 +24,9 @@ def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[st
     `custom_joints`: prim types that count as joints beside the eight of the contract. `route`: `composed` (through pxr, all of USD), `crate`
     (columnar, CrateError where it cannot prove its result) or `auto` (columnar where proved, else composed); every reader gives the same rows.
     The stage's `metadata` holds the route and its reason. SourceError when the file is missing, not USD or unreadable; everything recoverable
-    is a row of the result's `diagnostics`.
+    is a row of the result's `diagnostics`. CustomJointError for custom joints that are none (`ovsim.contract.joints`).
     """
     if route not in ROUTES:
         raise ValueError(f"route {route!r} is not one of {', '.join(ROUTES)}")
-    stage: Stage = import_module(ROUTES[route]).populate(source, custom_joints=custom_joints)
+    stage: Stage = import_module(ROUTES[route]).populate(source, custom_joints=custom_joint_types(custom_joints))
     return stage

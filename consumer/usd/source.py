@@ -13,7 +13,7 @@ from typing import Any
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdPhysics
 
 from consumer.usd.schemas import register
-from ovsim.contract.joints import D6, DISTANCE, FIXED, GEAR, PRISMATIC, RACK, REVOLUTE, SPHERICAL
+from ovsim.contract.joints import D6, DISTANCE, FIXED, GEAR, PRISMATIC, RACK, REVOLUTE, SPHERICAL, custom_joint_types
 from ovsim.errors import SourceError
 
 _PRIM = re.compile(r"<(/[^>.]*)")
@@ -126,7 +126,7 @@ class UsdSource:
 
     def _parse(self, custom_types: Sequence[str]) -> None:
         custom = UsdPhysics.UsdPhysicsCustomTokens()
-        custom.jointTokens = list(dict.fromkeys((GEAR, RACK, *custom_types)))
+        custom.jointTokens = [GEAR, RACK, *custom_joint_types(custom_types)]
         found: dict[str, UsdJoint] = {}
         parsed = self._load(custom)
         for kind, (paths, descs) in parsed.items():

@@ -16,7 +16,22 @@ from ovsim.errors import OvsimError
 
 File = Annotated[Path, typer.Argument(help="A USD stage file (.usd, .usda, .usdc, .usdz) or a snapshot directory.", show_default=False)]
 Files = Annotated[list[Path], typer.Argument(help="USD stage files or snapshot directories.", show_default=False)]
-Custom = Annotated[list[str] | None, typer.Option("--custom-joint", help="A further joint type token, as a consumer would register it; repeatable.")]
+
+
+def _custom(names: list[str] | None) -> list[str]:
+    from ovsim.contract.joints import custom_joint_types
+    from ovsim.errors import CustomJointError
+
+    try:
+        return list(custom_joint_types(names or ()))
+    except CustomJointError as e:
+        raise typer.BadParameter(str(e)) from e
+
+
+Custom = Annotated[
+    list[str] | None,
+    typer.Option("--custom-joint", callback=_custom, help="A further joint type token, as a consumer would register it; repeatable."),
+]
 
 Python = Annotated[Path | None, typer.Option(help="The python that has ovstage; else $OVSIM_BRIDGE_PYTHON, else this one.", show_default=False)]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import ovsim
 from ovsim import contract
+from ovsim.contract.joints import custom_joint_types
 from ovsim.dataset import fingerprint as fp
 from ovsim.dataset import resources
 from ovsim.dataset.job import Job, Status
@@ -98,7 +99,7 @@ def convert(
     _check_rules(rules, level)
     limits, chosen = _limits(timeout, memory, count), _engine(engine, address)
     listing = expand((os.fspath(s) for s in sources), lines)
-    layout = Layout.create(out, Settings(level, rules, route, tuple(custom_joints)))
+    layout = Layout.create(out, Settings(level, rules, route, custom_joint_types(custom_joints)))
     with layout.lock():
         return _run(layout, listing, chosen, count, limits, retry_failed, fail_fast, progress)
 
