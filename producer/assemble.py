@@ -1,5 +1,8 @@
 """Rows to archetypes (ARCHITECTURE, "Stage"): parts with the same type, schemas and columns become one dense record batch, in adding order.
 
+Half of a big stage's cells are fallbacks. Columns that hold one value only share their memory, with each other and between archetypes: a column is
+then a slice of the longest such column. Arrow columns and provenance codes are read-only, so nobody can tell.
+
 Unlike `StageBuilder` this takes columns of any type as they are, since population publishes wrongly typed values verbatim (rule 9).
 """
 
@@ -47,6 +50,7 @@ class Assembler:
     def __init__(self, paths: PathDictionary) -> None:
         self.paths = paths
         self._parts: dict[_Key, list[_Part]] = {}
+        self._same: dict[tuple[str, tuple[int, ...], bytes], npt.NDArray[Any]] = {}  # uniform columns by their value
 
     def add(self, type_name: str, schemas: tuple[str, ...], paths: Sequence[int] | npt.NDArray[np.uint64], cells: Mapping[str, Cells]) -> None:
         """Rows of one type with the same (sorted) schemas; `paths` are path ids, shape (n,)."""
@@ -56,31 +60,55 @@ class Assembler:
 
     def finish(self) -> tuple[Archetype, ...]:
         """The archetypes in the order in which their first rows came, with the world matrices that local ones do not tell."""
-        return with_world_matrices(self.paths, [self._archetype(key, parts) for key, parts in self._parts.items()])
+        items = list(self._parts.items())
+        sizes = [sum(p.paths.size for p in parts) for _, parts in items]
+        made: dict[int, Archetype] = {}
+        for i in sorted(range(len(items)), key=lambda i: -sizes[i]):  # the longest first: shorter uniform columns are slices of theirs
+            made[i] = self._archetype(*items[i])
+        return with_world_matrices(self.paths, [made[i] for i in range(len(items))])
 
     def _archetype(self, key: _Key, parts: list[_Part]) -> Archetype:
         type_name, schemas, kinds = key
         sizes = [p.paths.size for p in parts]
         fields = [col.field(PATH, pa.uint64(), col.PATH_ID)]
-        arrays = [col.dense(np.concatenate([p.paths for p in parts]))]
+        arrays = [col.dense(_joined([p.paths for p in parts]))]
         provenance: dict[str, U8] = {}
         for name, type_ in kinds:
             cells = [p.cells[name] for p in parts]
             fields.append(type_.field(name))
             arrays.append(self._ragged(type_, cells, sizes) if type_.array else self._dense(type_, cells, sizes))
-            provenance[name] = _codes(cells, sizes)
+            provenance[name] = self._codes(cells, sizes)
         schema = pa.schema(fields)
         batch = pa.RecordBatch.from_arrays([a.cast(f.type) if a.type != f.type else a for a, f in zip(arrays, schema)], schema=schema)
         return Archetype(self.paths, type_name, schemas, batch, provenance)
 
     def _dense(self, type_: ColumnType, cells: list[Cells], sizes: list[int]) -> pa.Array:
-        total = sum(sizes)
-        out = np.empty((total, type_.lanes) if type_.lanes > 1 else total, type_.dtype)
+        shown: list[npt.NDArray[Any]] = [np.asarray(encode(self.paths, type_, [c.data]) if c.is_constant else c.data) for c in cells]
+        if all(c.is_constant for c in cells) and len({v.tobytes() for v in shown}) == 1:
+            return col.dense(self._uniform(shown[0], sum(sizes)))
+        if len(cells) == 1 and shown[0].dtype == type_.dtype:
+            return col.dense(shown[0])
+        out = np.empty((sum(sizes), type_.lanes) if type_.lanes > 1 else sum(sizes), type_.dtype)
         at = 0
-        for cell, n in zip(cells, sizes):
-            out[at : at + n] = encode(self.paths, type_, [cell.data])[0] if cell.is_constant else cell.data
+        for values, n in zip(shown, sizes):
+            out[at : at + n] = values
             at += n
         return col.dense(out)
+
+    def _uniform(self, row: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
+        """Read-only column of n rows that equal the single row of `row`."""
+        key = (row.dtype.str, row.shape[1:], row.tobytes())
+        got = self._same.get(key)
+        if got is None or len(got) < n:
+            got = self._same[key] = np.repeat(row, n, axis=0)
+            got.flags.writeable = False
+        return got[:n]
+
+    def _codes(self, cells: list[Cells], sizes: list[int]) -> U8:
+        codes = {int(c.provenance) if np.ndim(c.provenance) == 0 else -1 for c in cells}
+        if len(codes) == 1 and -1 not in codes:
+            return self._uniform(np.array([codes.pop()], np.uint8), sum(sizes))
+        return np.concatenate([np.full(n, c.provenance, np.uint8) for c, n in zip(cells, sizes)])
 
     def _ragged(self, type_: ColumnType, cells: list[Cells], sizes: list[int]) -> pa.Array:
         offsets = [np.zeros(1, np.int64)]
@@ -99,10 +127,5 @@ def _repeat(one: Any, n: int) -> Ragged:
     return Ragged(np.arange(n + 1, dtype=np.int64) * k, np.concatenate([one.values] * n) if k else one.values)
 
 
-def _codes(cells: list[Cells], sizes: list[int]) -> U8:
-    out = np.empty(sum(sizes), np.uint8)
-    at = 0
-    for cell, n in zip(cells, sizes):
-        out[at : at + n] = cell.provenance
-        at += n
-    return out
+def _joined(arrays: list[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

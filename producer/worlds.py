@@ -33,14 +33,14 @@ def with_world_matrices(paths: PathDictionary, archetypes: Sequence[Archetype]) 
     parents = paths.parents.astype(np.int64)
     has, resets, moves = (np.zeros(paths.path_count, np.bool_) for _ in range(3))
     for a in placed:
-        ids = a.path_ids
-        has[ids] = True
-        resets[ids] = _resets(a)
-        moves[ids] = (_locals(a) != _IDENTITY).any(axis=(1, 2))
+        has[a.path_ids] = True
+        resets[a.path_ids] = _resets(a)
     above = np.where((parents > ROOT) & ~resets, parents, 0)
     cut = has & (above > 0) & ~has[above]
     if not cut.any():
         return tuple(archetypes)
+    for a in placed:
+        moves[a.path_ids] = (_locals(a) != _IDENTITY).any(axis=(1, 2))
     lost = cut & _reached(above, moves)[above]
     joined = np.where(has & has[above], above, 0)
     lost = _reached(joined, lost)

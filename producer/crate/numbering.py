@@ -24,6 +24,11 @@ def spans(low: I64, count: I64) -> I64:
     return np.arange(total, dtype=np.int64) + np.repeat(low - start, count)
 
 
+def repeated(values: npt.NDArray[Any], spread: I64 | slice) -> npt.NDArray[Any]:
+    """Rows `spread` of `values` (n,) or (n, k); a full slice gives them as they are. `take` beats indexing for rows of lanes."""
+    return values if isinstance(spread, slice) else values.take(spread, axis=0)
+
+
 @serial
 def _number(keys: I64, out: I64, table: I64, firsts: I64) -> int:
     """Number equal key rows (n, k) in the order of their first sight; `table` is an open-addressed hash table of -1s. Returns how many."""

@@ -21,7 +21,7 @@ from producer.crate.grouping import Group, groups
 from producer.crate.kinds import crate_type
 from producer.crate.library import Library
 from producer.crate.namespace import Namespace
-from producer.crate.numbering import spans
+from producer.crate.numbering import repeated, spans
 from producer.crate.reps import FIXED
 from producer.crate.targets import Targets
 from producer.crate.values import read_array
@@ -106,10 +106,9 @@ class RowReader:
         for name, usd_type in plan.read.items():
             cells[name] = Cells(TYPES[usd_type], self._values(group.field[names[name]], group.spread, usd_type), AUTHORED)
         for name in plan.relationships:
-            column, found = self._targets.column(entries, group.entries(entries, names[name]), prims, group.spread)
+            column, pairs = self._targets.column(entries, group.entries(entries, names[name]), prims, group.spread)
             cells[name] = Cells(RELATIONSHIP, column, AUTHORED)
-            source = np.repeat(prims, np.diff(column.offsets))
-            hops.append(np.stack([source, found])[:, found >= 0])
+            hops.append(pairs)
         if self._planner.schemas.facts(kind.type_name).is_xformable:
             cells |= self._transforms(kind.role, group, entries, self._orders[order])
         if prototype[0]:
@@ -160,7 +159,7 @@ class RowReader:
             return self._arrays(fields, kind, usd_type, spread)
         values = self._library.values(fields, kind)
         dtype = TYPES[usd_type].dtype
-        return (values if values.dtype == np.dtype(dtype) else values.astype(dtype))[spread]
+        return repeated(values if values.dtype == np.dtype(dtype) else values.astype(dtype), spread)
 
     def _arrays(self, fields: I64, kind: int, usd_type: str, spread: I64 | slice) -> Ragged:
         type_ = TYPES[usd_type]
@@ -203,7 +202,7 @@ class RowReader:
                 raise Unprovable(f"{op.attribute} is a relationship")
             if entries.state[e] == en.DEFAULT:
                 values[op.attribute] = self._numbers(group.field[slot].astype(np.int64))
-        matrix = transforms.compose(ops, values, group.stacks.size)[group.spread]
+        matrix = repeated(transforms.compose(ops, values, group.stacks.size), group.spread)
         return {XFORM: Cells(MATRIX, matrix, AUTHORED), RESET: Cells(BOOL, int(resets), AUTHORED, True)}
 
     def _op_order(self, field: int) -> list[str]:

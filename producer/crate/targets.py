@@ -12,6 +12,7 @@ from ovsim.jit import serial
 from ovsim.stage import Ragged
 from producer.crate import reps as rp
 from producer.crate.buffer import U8
+from producer.crate.copies import Copies
 from producer.crate.entries import Entries
 from producer.crate.errors import Unprovable
 from producer.crate.index import IDENTITY
@@ -78,11 +79,12 @@ class Targets:
         self._texts: dict[int, I64] = {}
         self._sorted: tuple[I64, I64] | None = None
         self._depths: I64 | None = None
+        self._copies = Copies(library, space, path_of)
 
     def column(self, entries: Entries, at: I64, prims: I64, spread: I64 | slice) -> tuple[Ragged, I64]:
         """Targets of entries `at` (u,) for composed prims (n,), prim i using entry `at[spread[i]]`.
 
-        Returns path ids a prim, and the composed index of each target's prim, -1 when the stage has no such prim.
+        Returns path ids a prim, and the pairs (prim, composed index of its target's prim), shape (2, m), of the targets that the stage has.
         """
         counts, layer, items, rules = self._decode(entries, at)
         start = np.cumsum(counts) - counts
@@ -91,9 +93,12 @@ class Targets:
         flat = spans(start[rows], n)
         owner = np.repeat(prims, n)
         ids, found = self._map(owner, layer[flat], items[flat], rules[flat])
-        if self._is_instance[found[found >= 0]].any():
+        pairs = np.stack([owner, found])
+        if found.size and int(found.min()) < 0:
+            pairs = pairs[:, found >= 0]
+        if self._is_instance[pairs[1]].any():
             raise Unprovable("a relationship targets an instance root")  # inside a prototype USD spells or drops such a target by its own bookkeeping
-        return Ragged(np.concatenate([np.zeros(1, np.int64), np.cumsum(n)]), ids.astype(np.uint64)), found
+        return Ragged(np.concatenate([np.zeros(1, np.int64), np.cumsum(n)]), ids.view(np.uint64)), pairs
 
     # -- decoding ------------------------------------------------------------------------------------------------------
 
@@ -168,7 +173,7 @@ class Targets:
                 ids[local], found[local] = self._literal(number, item[local])
             rest = np.flatnonzero(here & (rules != identity))
             if rest.size:
-                rest = rest[~self._in_block(number, prim, item, rest, ids, found)]
+                rest = rest[~self._copies.settle(number, prim, item, rest, ids, found)]
             for group in _groups(rules[rest], item[rest]):
                 mine = rest[group]
                 self._by_rules(number, int(item[mine[0]]), self.space.rules[int(rules[mine[0]])], prim, mine, ids, found)
@@ -247,27 +252,6 @@ class Targets:
             if used[0] == len(names):
                 out[k] = got[0]
         return out[inverse.reshape(-1)]
-
-    def _in_block(self, number: int, prim: I64, item: I64, at: I64, ids: I64, found: I64) -> npt.NDArray[np.bool_]:
-        """Targets that lie in the same block as the prim: the repetition's own copy. Tells which of `at` were settled."""
-        space, layer = self.space, self.library.layers[number]
-        done = np.zeros(at.size, bool)
-        row = layer.row_of[item[at]].astype(np.int64)
-        row = np.where(row >= 0, row + self.library.base[number], -1)
-        block_of = space.block[prim[at]]
-        for b in distinct(block_of[block_of >= 0]):
-            block = space.blocks[b]
-            mine = np.flatnonzero((block_of == b) & (row >= 0))
-            m = block.rows.size
-            turn = (prim[at[mine]] - block.base) // m
-            want = row[mine] if block.shift is None else row[mine] - block.shift[turn]
-            j = np.minimum(np.searchsorted(block.rows, want), m - 1)
-            hit = block.rows[j] == want
-            target = block.base + turn[hit] * m + j[hit]
-            found[at[mine[hit]]] = target
-            ids[at[mine[hit]]] = self.path_of[target]
-            done[mine[hit]] = True
-        return done
 
     def _by_rules(self, number: int, item: int, rules: Sequence[tuple[str, int]], prim: I64, at: I64, ids: I64, found: I64) -> None:
         """One target of one layer, authored on many prims under the same rules."""

@@ -9,25 +9,25 @@ import time
 
 
 class Laps:
-    """Seconds by step, one after the other."""
+    """Wall and CPU seconds (all threads) by step, one after the other."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.cpu: dict[str, float] = {}
         self.facts: dict[str, object] = {}
-        self.last = time.perf_counter()
+        self.skip()
 
     def skip(self) -> None:
         """Leave out the time since the last lap."""
-        self.last = time.perf_counter()
+        self.last, self.last_cpu = time.perf_counter(), time.process_time()
 
     def lap(self, step: str) -> None:
-        now = time.perf_counter()
-        self.seconds[step] = now - self.last
-        self.last = time.perf_counter()
+        self.seconds[step], self.cpu[step] = time.perf_counter() - self.last, time.process_time() - self.last_cpu
+        self.skip()
 
     def done(self, **facts: object) -> None:
         """Print the result and leave at once: unloading the big libraries is no part of a measurement."""
-        print("@@" + json.dumps({"seconds": self.seconds, "peak_bytes": peak_bytes(), **self.facts, **facts}), flush=True)
+        print("@@" + json.dumps({"seconds": self.seconds, "cpu": self.cpu, "peak_bytes": peak_bytes(), **self.facts, **facts}), flush=True)
         sys.stderr.flush()
         os._exit(0)
 
