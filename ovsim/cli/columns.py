@@ -30,15 +30,10 @@ def run(
 
 
 def _table(document: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    from ovsim.cli import output
-
-    console = output.console()
-    console.print(f"[bold]{document['file']}[/bold]", highlight=False)
+    """A block a prim, a line a column. Plain lines: a stage has thousands, and laying them out as tables takes longer than populating it."""
+    typer.secho(document["file"], bold=True)
     for path, row in document["prims"].items():
-        table = Table(title=f"{path}  {row.get('usd-prim-type', '')}", title_justify="left", show_header=False, box=None)
-        for name, value in row.items():
-            if name != "usd-prim-type":
-                table.add_row(name, " ".join(map(str, value)) if isinstance(value, list) else str(value))
-        console.print(table)
+        typer.secho(f"{path}  {row.pop('usd-prim-type', '')}".rstrip(), italic=True)
+        wide = max(map(len, row), default=0)
+        shown = ((n, " ".join(map(str, v)) if isinstance(v, list) else v) for n, v in row.items())
+        typer.echo("".join(f"  {n.ljust(wide)}  {v}\n" for n, v in shown))

@@ -75,6 +75,15 @@ def test_columns_and_physx_speak_json_arrays_and_tables(ovsim, arm):
         assert "/World/arm/joint3" in ovsim(command, arm).stdout
 
 
+def test_columns_for_people_are_a_block_a_prim(ovsim, arm):
+    lines = ovsim("columns", arm).stdout.splitlines()
+    at = lines.index("/World/rope  PhysicsDistanceJoint")
+    block = dict(line.split(maxsplit=1) for line in lines[at + 1 : lines.index("", at)])
+    row = json.loads(ovsim("columns", arm, "--format", "json").stdout)[0]["prims"]["/World/rope"]
+    assert set(block) == set(row) - {"usd-prim-type"}
+    assert block["physics:localPos0"] == " ".join(map(str, row["physics:localPos0"]))
+
+
 def test_physx_shows_the_articulation(ovsim, arm, tmp_path):
     document = json.loads(ovsim("physx", arm, "--format", "ndjson", "--diagnostics").stdout)
     root = document["articulations"]["/World/arm"]
