@@ -1,6 +1,7 @@
 """The one place that turns scalar rules and kernels into machine code.
 
-With `NUMBA_DISABLE_JIT=1` numba hands the plain functions back, so the same source runs interpreted: the oracle of the jitted one.
+With `NUMBA_DISABLE_JIT=1` the plain functions are handed back, so the same source runs interpreted: the oracle of the jitted one. numba is then never
+imported (see `ovsim.interpreted`).
 float32 arithmetic is spelled with `np.float32` constants and `np.sqrt`, never with bare literals, to give the same bits both ways;
 widening is spelled `np.float64(x)`, because `float(x)` of a float32 stays a float32 in compiled code.
 """
@@ -10,11 +11,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from ovsim.interpreted import interpreted
 
 F = TypeVar("F", bound=Callable[..., Any])
 S = TypeVar("S", bound=np.generic)
@@ -47,9 +49,18 @@ def _cached(dispatcher: Any) -> Any:
     return dispatcher
 
 
+def _compiled(function: F, **options: Any) -> F:
+    if interpreted():
+        return function
+    import numba
+
+    made: F = _cached(numba.njit(cache=True, error_model="numpy", nogil=True, **options)(function))
+    return made
+
+
 def rule(function: F) -> F:
     """A scalar rule: compiled on first use, cached on disk, inlined by LLVM into the kernels that call it."""
-    return cast(F, _cached(numba.njit(cache=True, error_model="numpy", nogil=True)(function)))
+    return _compiled(function)
 
 
 @rule
@@ -60,17 +71,17 @@ def at(i: int, step: int) -> np.uint64:
 
 def kernel(function: Callable[..., None]) -> Callable[..., None]:
     """A pass over whole columns, parallel over rows with `numba.prange`; results never depend on the thread count."""
-    return cast("Callable[..., None]", _cached(numba.njit(cache=True, error_model="numpy", nogil=True, parallel=True)(function)))
+    return _compiled(function, parallel=True)
 
 
 def serial(function: F) -> F:
     """A pass that is sequential by nature (graph walks, scans)."""
-    return cast(F, _cached(numba.njit(cache=True, error_model="numpy", nogil=True)(function)))
+    return _compiled(function)
 
 
 def ranged(function: F) -> F:
     """A pass over the rows `lo` to `hi`, its first two arguments, that writes those rows only; several run at once (see `consumer.passes`)."""
-    return cast(F, _cached(numba.njit(cache=True, error_model="numpy", nogil=True)(function)))
+    return _compiled(function)
 
 
 def readonly(a: npt.NDArray[S]) -> npt.NDArray[S]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ovsim.check import absent, columns, structure, values
 from ovsim.check.context import Context
 from ovsim.check.repair import CHANGES, fix
 from ovsim.diagnostics import SEVERITIES, Diagnostic, Diagnostics
 from ovsim.stage import Stage
+
+if TYPE_CHECKING:
+    from consumer import PhysxView
 
 CHECKS = (absent, columns, structure, values)
 _ALSO_TOLD_HERE = {
@@ -25,12 +29,11 @@ _ALSO_TOLD_HERE = {
 __all__ = ["CHANGES", "check", "fix"]
 
 
-def check(source: str | os.PathLike[str] | Stage, *, custom_joints: Sequence[str] = ()) -> Diagnostics:
+def check(source: str | os.PathLike[str] | Stage, *, custom_joints: Sequence[str] = (), view: PhysxView | None = None) -> Diagnostics:
     """Everything that looks wrong in a stage file, snapshot, table or Stage, errors first.
 
     The checks of this package, population's and the parser's own diagnostics, those of the PhysX view, and for stage files OpenUSD's
-    physics validators.
-    Errors as `ovsim.open_stage`.
+    physics validators. `view` spares a second PhysX view of the same stage. Errors as `ovsim.open_stage`.
     """
     from ovsim.api import open_stage
 
@@ -42,7 +45,7 @@ def check(source: str | os.PathLike[str] | Stage, *, custom_joints: Sequence[str
         if sound or module is not values:
             module.check(context)
     if sound:
-        _parser(context)
+        _parser(context, view)
     if not isinstance(source, Stage) and _is_usd(Path(source)):
         from ovsim.check.usd import validate
 
@@ -61,15 +64,13 @@ def _sound(stage: Stage) -> bool:
     return "dangling-id" not in probe.out.codes()
 
 
-def _parser(context: Context) -> None:
+def _parser(context: Context, view: PhysxView | None) -> None:
     """Diagnostics of descriptors and PhysX view that no check of this package has told already."""
     import consumer
 
     told = {(d.code, d.path, d.column) for d in context.out}
-    for found in (
-        consumer.resolve(context.stage, rules="observed-0.6.3", custom_types=context.custom_joints).diagnostics,
-        consumer.physx_view(context.stage).diagnostics,
-    ):
+    built = consumer.physx_view(context.stage, context.custom_joints) if view is None else view
+    for found in (built.descriptors.diagnostics, built.diagnostics):
         for d in found:
             key = (_ALSO_TOLD_HERE.get(d.code, d.code), d.path, d.column)
             if key not in told:

@@ -10,7 +10,7 @@ import typer
 
 import ovsim
 from ovsim.cli import bench, check, columns, contract, convert, diff, explain, physx, populate, pull, push, query, resolve, tree
-from ovsim.cli.common import unexpected
+from ovsim.cli.common import Process, unexpected
 from ovsim.errors import OvsimError
 
 app = typer.Typer(
@@ -40,6 +40,7 @@ def _top(
 
 def main() -> None:
     """Entry point: exit status 0 all well, 1 a stage or file failed, 2 wrong usage."""
+    Process.owned = True
     try:
         app()
     except OvsimError as e:

@@ -36,6 +36,12 @@ Custom = Annotated[
 Python = Annotated[Path | None, typer.Option(help="The python that has ovstage; else $OVSIM_BRIDGE_PYTHON, else this one.", show_default=False)]
 
 
+class Process:
+    """What is known of this process: `owned` when it runs one command and ends (`ovsim.cli.app.main`), so that the command may set it up."""
+
+    owned = False
+
+
 class Route(str, Enum):
     """Which reader populates."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -28,11 +30,22 @@ def plain(text: str) -> str:
     return escape(text)
 
 
+WIDE = 180
+
+
+def width() -> int:
+    """Characters a line of text that is wrapped: COLUMNS where it is set, else those of the terminal, else `WIDE` in a file or a pipe."""
+    told = os.environ.get("COLUMNS", "")
+    if not sys.stdout.isatty() and not told.isdecimal():
+        return WIDE
+    return max(shutil.get_terminal_size((WIDE, 24)).columns, 20)
+
+
 def console() -> Console:
     """A console for tables: as wide as the terminal, or wide enough not to break names when the output is a file or a pipe."""
     from rich.console import Console
 
-    return Console() if sys.stdout.isatty() else Console(width=180)
+    return Console() if sys.stdout.isatty() else Console(width=WIDE)
 
 
 def print_diagnostics(rows: Iterable[Diagnostic]) -> None:

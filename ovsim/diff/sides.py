@@ -72,12 +72,9 @@ class ColumnSide(Side):
 
     @cached_property
     def view(self) -> PhysxView:
-        from consumer.physx import physx_view
         from ovsim.diff.described import described_view
 
         assert self.stage is not None
-        if self.rules == OBSERVED:
-            return physx_view(self.stage, self.custom_joints)
         return described_view(self.stage, self.descriptors, self.rule_set)
 
     def _make(self, level: str) -> Flat:
