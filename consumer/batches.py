@@ -22,7 +22,7 @@ from consumer.findings import Teller
 from consumer.jit import readonly
 from consumer.order import Placed, joint_types, path_ranks, place_type
 from consumer.passes import Runner
-from consumer.resolve import empty_block, work_of
+from consumer.resolve import column_work, empty_block, frame_work
 from consumer.rulesets import CONTRACT, RuleSet
 from consumer.rulesets import get as get_rules
 from consumer.transforms import Transforms
@@ -107,7 +107,7 @@ class Batches:
         marks: npt.NDArray[np.uint8],
     ) -> None:
         """Rows `first` to `first + len(block)` of the type into the block."""
-        work = []
+        columns, frames = [], []
         for k, (p, source) in enumerate(zip(placed, sources)):
             lo, hi = np.searchsorted(p.rows[source], (first, first + len(block))) if len(placed) > 1 else (first, first + len(block))
             if lo == hi:
@@ -118,8 +118,10 @@ class Batches:
             # what a column's type has to say is said once, not batch by batch
             reader = ColumnReader(part, self.diagnostics if told[k].diagnostics is not self.diagnostics else Diagnostics())
             told[k] = ColumnReader(p.archetype, self.diagnostics)
-            work.append(work_of(block, Placed(part, rows), reader, bodies, transforms, self._rules, marks))
-        self._runner.run(work)
+            columns.append(column_work(block, Placed(part, rows), reader))
+            frames.append(frame_work(block, Placed(part, rows), reader, bodies, transforms, self._rules, marks))
+        self._runner.run(columns)
+        self._runner.run(frames, side_by_side=True)
 
     def _batches(self, block: JointBlock) -> Iterator[pa.RecordBatch]:
         table = to_table(Descriptors(self._stage.paths, (block,), self._rules.name), self._paths)

@@ -31,18 +31,19 @@ FINDINGS = (
 
 
 @rule
-def side_marks(k: int, rel: np.uint64, flags: np.uint8, sane: bool) -> np.uint8:
-    """Bits of side `k` of a joint with target `rel`, the target's flags and a sane frame or not: bit b tells that FINDINGS[b] holds."""
-    m = NO_MARKS
-    if not sane:
-        m |= np.uint8(2 << k)
-    if rel != 0 and not flags & _ROW:
-        m |= np.uint8(8 << k)
-    return m
+def sane_bit(k: int) -> np.uint8:
+    """The bit that tells of side `k` that its frame is not sane."""
+    return np.uint8(2 << k)
 
 
 @rule
-def sane_frame(px: float, py: float, pz: float, x: np.float32, y: np.float32, z: np.float32, w: np.float32) -> bool:
+def missing_bit(k: int) -> np.uint8:
+    """The bit that tells of side `k` that its target has no row."""
+    return np.uint8(8 << k)
+
+
+@rule
+def sane_frame(px: np.float32, py: np.float32, pz: np.float32, x: np.float32, y: np.float32, z: np.float32, w: np.float32) -> bool:
     """Finite position, and a unit quaternion: nothing but a zero one or NaN comes out of normalisation else."""
     return np.isfinite(px) & np.isfinite(py) & np.isfinite(pz) & (x * x + y * y + z * z + w * w > _HALF)
 

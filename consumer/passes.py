@@ -20,6 +20,7 @@ from consumer.jit import at, ranged, readonly
 
 Array = npt.NDArray[Any]
 CHUNK = 1 << 14  # rows of a range, by default
+NEAR = 1 << 11  # the same for work that reads what other work has just read
 FEW = 1 << 12
 REPEAT = 64  # copies of a repeated record that are written at once
 
@@ -56,10 +57,16 @@ class Runner:
             raise ValueError(f"chunk is at least 1 row, not {chunk}")
         return cls(cores if threads is None else threads, CHUNK if chunk is None else chunk)
 
-    def run(self, work: Iterable[Work]) -> None:
-        """Run every pass of every range; the kinds of work must not depend on each other."""
+    def run(self, work: Iterable[Work], side_by_side: bool = False) -> None:
+        """Run every pass of every range; the kinds of work must not depend on each other.
+
+        `side_by_side`: all work goes through its rows at the same pace, in ranges of `NEAR` rows at most, so that what rows at the same height share
+        (the bodies of a robot) is still in cache.
+        """
         some = [w for w in work if w.passes]
-        ranges = deque((w, lo, min(lo + self.chunk, w.rows)) for w in some for lo in range(0, w.rows, self.chunk))
+        chunk = min(self.chunk, NEAR) if side_by_side else self.chunk
+        parts = [(w, lo, min(lo + chunk, w.rows)) for w in some for lo in range(0, w.rows, chunk)]
+        ranges = deque(sorted(parts, key=lambda part: part[1] / part[0].rows) if side_by_side else parts)
         few = sum(w.rows for w in some) <= min(FEW, self.chunk)  # starting a thread takes longer than a few rows
         helpers = 0 if few else min(self.threads, len(ranges)) - 1
         if helpers < 1:

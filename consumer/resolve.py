@@ -61,15 +61,19 @@ def resolve(
     placed = place_joints(stage, types, path_ranks(stage.paths), runner, kept)
     bodies = BodyTable.of(stage, chosen, diagnostics, runner, kept)
     transforms = Transforms.of(stage, bodies, diagnostics, runner, kept)
-    blocks, marks, work = [], [], []
+    blocks, marks, columns, frames = [], [], [], []
     for type_name, group in zip(types, placed):
         n = sum(len(p.archetype) for p in group)
         block = empty_block(type_name, n, kept)
         mark = kept.empty(("marks", type_name), (n,), np.uint8)
-        work += [work_of(block, p, ColumnReader(p.archetype, diagnostics), bodies, transforms, chosen, mark) for p in group]
+        for p in group:
+            reader = ColumnReader(p.archetype, diagnostics)
+            columns.append(column_work(block, p, reader))
+            frames.append(frame_work(block, p, reader, bodies, transforms, chosen, mark))
         blocks.append(block)
         marks.append(mark)
-    runner.run(work)
+    runner.run(columns)
+    runner.run(frames, side_by_side=True)
     derive_bodies(blocks, stage.paths.path_count)
     out = Descriptors(stage.paths, tuple(blocks), chosen.name, diagnostics)
     teller = Teller(stage.paths, diagnostics)
@@ -79,14 +83,11 @@ def resolve(
     return out
 
 
-def work_of(
-    block: JointBlock, placed: Placed, reader: ColumnReader, bodies: BodyTable, transforms: Transforms, rules: RuleSet, marks: npt.NDArray[np.uint8]
-) -> Work:
-    """All passes over one archetype's rows."""
+def column_work(block: JointBlock, placed: Placed, reader: ColumnReader) -> Work:
+    """Passes over one archetype's rows that read nothing but its columns."""
     rows = placed.rows
     passes = [
         *common_passes(block, rows, reader),
-        *frame_passes(block, rows, reader, bodies, transforms, rules, marks),
         *limit_passes(block, rows, reader),
         *drive_passes(block, rows, reader),
         *state_passes(block, rows, reader),
@@ -95,6 +96,13 @@ def work_of(
         *coupling_passes(block, rows, reader),
     ]
     return Work(len(placed.archetype), passes)
+
+
+def frame_work(
+    block: JointBlock, placed: Placed, reader: ColumnReader, bodies: BodyTable, transforms: Transforms, rules: RuleSet, marks: npt.NDArray[np.uint8]
+) -> Work:
+    """Passes over one archetype's rows that follow their targets; they read the block's axes."""
+    return Work(len(placed.archetype), frame_passes(block, placed.rows, reader, bodies, transforms, rules, marks))
 
 
 def empty_block(type_name: str, n: int, buffers: Buffers) -> JointBlock:

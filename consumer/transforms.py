@@ -19,7 +19,7 @@ import numpy.typing as npt
 from consumer.bodies import MOST_STEPS, PROPERTY, RIGID_BODY, BodyTable
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
-from consumer.decompose import Mat3, Vec3, multiply, transform
+from consumer.decompose import Mat3, Vec3, determinant, multiply, products, transform
 from consumer.jit import at, ranged, readonly, rule, serial
 from consumer.passes import Pass, Runner, Work
 from ovsim.diagnostics import Diagnostics
@@ -34,8 +34,9 @@ Affine = tuple[Mat3, Vec3]
 LOCAL, WORLD = "omni:xform", "omni:fabric:worldMatrix"
 RESET = "omni:resetXformStack"
 IN_PLACE = 3  # columns that are read where they are
+_ALIKE, _SIZE = 1e-14, 1e6  # relative difference of rows that count as equally long and square; largest coordinate and squared scale
 _SAMPLE = 1024  # rows that tell whether bodies stand on bodies
-_SHIFT, _ROW_BITS = np.uint32(30), np.uint32((1 << 30) - 1)  # slot: column + 1, or 0 for the table; row in it
+SHIFT, ROW_BITS = np.uint32(30), np.uint32((1 << 30) - 1)  # slot: column + 1, or 0 for the table; row in it
 _PROPERTY, _RIGID_BODY, _NO, _YES = (np.uint8(v) for v in (PROPERTY, RIGID_BODY, 0, 1))
 _ROOT, _NONE, _ONE, _TWO = np.uint32(1), np.uint32(0), np.uint32(1), np.uint32(2)
 _IDENTITY: Affine = ((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
@@ -59,9 +60,10 @@ class Transforms:
 
     `slot` uint32 by path id: 0 for a path without a local matrix, else a row of `table` float64 (m, 4, 3) (row vectors, translation in row 3), or of
     one of the columns `places` (n, 16), marked in the two highest bits. `ready` uint8 (m,): the row of the table is composed, not a local one that
-    waits for the body it stands on. `own` uint32 by path id, or of length 1 when nothing has one: the row of the table with the path's own
-    `omni:fabric:worldMatrix`, 0 without. A path without a matrix is an identity child of its nearest ancestor that has one; a property path is one of
-    the prim above its own (observed).
+    waits for the body it stands on. `stretch` float64 (m,): p where the row's matrix is a rotation times p (negative: and a reflection) not far from
+    the origin, else 0; zeros where no column is read in place. `own` uint32 by path id, or of length 1 when nothing has one: the row of the table
+    with the path's own `omni:fabric:worldMatrix`, 0 without. A path without a matrix is an identity child of its nearest ancestor that has one; a
+    property path is one of the prim above its own (observed).
     """
 
     parents: U32
@@ -69,6 +71,7 @@ class Transforms:
     slot: U32
     table: F64
     ready: U8
+    stretch: F64
     places: tuple[F64, F64, F64]
     own: U32
 
@@ -92,11 +95,11 @@ class Transforms:
         slot = kept.cleared("transforms.slot", (stage.paths.path_count,), np.uint32)
         given = [(a, m) for a in stage.archetypes if len(a) and (m := ColumnReader(a, diagnostics).matrix(WORLD)) is not None]
         firsts = np.cumsum([2, *(len(s.archetype) for s in far), *(len(a) for a, _ in given)]).tolist()
-        if max([firsts[-1], *(len(s.archetype) for s in near)]) > _ROW_BITS:
-            raise MemoryError(f"more than {_ROW_BITS} matrices in one stage")
+        if max([firsts[-1], *(len(s.archetype) for s in near)]) > ROW_BITS:
+            raise MemoryError(f"more than {ROW_BITS} matrices in one stage")
         table = kept.empty("transforms.table", (firsts[-1], 4, 3), np.float64)
         ready = kept.empty("transforms.ready", (firsts[-1],), np.uint8)
-        work = [Work(len(s.archetype), [Pass(place, (_ids(s), (k + 1) << int(_SHIFT), slot))]) for k, s in enumerate(near)]
+        work = [Work(len(s.archetype), [Pass(place, (_ids(s), (k + 1) << int(SHIFT), slot))]) for k, s in enumerate(near)]
         for s, first in zip(far, firsts):
             copy = Pass(affine, (s.values, s.step, s.reset, s.reset_step, first, table, ready))
             work.append(Work(len(s.archetype), [Pass(place, (_ids(s), first, slot)), copy]))
@@ -112,8 +115,11 @@ class Transforms:
         ascending = len(ids) == 1 and bool(np.all(ids[0][:-1] < ids[0][1:]))
         order = ids[0] if ascending else readonly(np.sort(np.concatenate(ids))) if ids else _no_ids()
         compose_world(order, parents, bodies.flags, slot, table, ready)
+        stretch = np.zeros(firsts[-1])
+        if near:
+            run.over(firsts[-1], find_stretch, table, ready, stretch)
         places = (*(s.values for s in near), *(_NO_ROWS,) * (IN_PLACE - len(near)))
-        return cls(parents, bodies.flags, readonly(slot), readonly(table), readonly(ready), places, readonly(own))  # type: ignore[arg-type]
+        return cls(parents, bodies.flags, readonly(slot), readonly(table), readonly(ready), readonly(stretch), places, readonly(own))  # type: ignore[arg-type]
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -177,6 +183,19 @@ def affine(lo: int, hi: int, values: F64, step: int, reset: U8, rs: int, first: 
         ready[at(first + i, 1)] = _YES if reset[at(i, rs)] else _NO
 
 
+@ranged
+def find_stretch(lo: int, hi: int, table: F64, ready: U8, stretch: F64) -> None:
+    """Fill `stretch` (zeros)."""
+    for i in range(lo, hi):
+        m, to = tabled(table, i)
+        c00, c11, c22, c01, c02, c12 = products(m)
+        most = _ALIKE * c00
+        turns = (abs(c01) <= most) & (abs(c02) <= most) & (abs(c12) <= most) & (abs(c11 - c00) <= most) & (abs(c22 - c00) <= most)
+        sized = (c00 >= 1.0 / _SIZE) & (c00 <= _SIZE) & (abs(to[0]) <= _SIZE) & (abs(to[1]) <= _SIZE) & (abs(to[2]) <= _SIZE)
+        if ready[at(i, 1)] and turns and sized:
+            stretch[at(i, 1)] = -np.sqrt(c00) if determinant(m) < 0.0 else np.sqrt(c00)
+
+
 @rule
 def nearest_row(path: Any, parents: U32, flags: U8, slot: U32) -> np.uint32:
     """The path itself or its nearest ancestor with a local matrix, 0 when there is none. A property's path stands beside its prim (observed)."""
@@ -211,7 +230,7 @@ def stored(values: F64, row: int) -> Affine:
 
 
 @rule
-def tabled(table: F64, row: int) -> Affine:
+def tabled(table: F64, row: Any) -> Affine:
     """A matrix of the table."""
     return (
         (
@@ -235,7 +254,7 @@ def upon(local: Affine, above: Affine) -> Affine:
 def own_matrix(here: Any, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64) -> tuple[bool, Affine]:
     """(it is composed already, the local or composed matrix of this path's row)."""
     code = slot[here]
-    column, row = code >> _SHIFT, code & _ROW_BITS
+    column, row = code >> SHIFT, code & ROW_BITS
     if column == _NONE:
         return ready[row] != _NO, tabled(table, row)
     if column == _ONE:
@@ -246,10 +265,17 @@ def own_matrix(here: Any, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2
 
 
 @rule
+def own_row(path: Any, own: U32) -> np.uint32:
+    """The row of the table with the path's own world matrix, 0 without."""
+    return own[path] if own.size > 1 else _NONE
+
+
+@rule
 def world_matrix(path: Any, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, own: U32) -> tuple[bool, Affine]:
     """(there is one, the world matrix of a path); the identity when there is none."""
-    if own.size > 1 and own[path] != _NONE:
-        return True, tabled(table, own[path])
+    whole = own_row(path, own)
+    if whole != _NONE:
+        return True, tabled(table, whole)
     here = nearest_row(path, parents, flags, slot)
     if here == _NONE:
         return False, _IDENTITY
@@ -260,7 +286,7 @@ def world_matrix(path: Any, parents: U32, flags: U8, slot: U32, table: F64, read
     if above == _NONE:
         return True, local
     code = slot[above]
-    if code <= _ROW_BITS and ready[code]:
+    if code <= ROW_BITS and ready[code]:
         return True, upon(local, tabled(table, code))
     return True, upon(local, chained(above, parents, flags, slot, table, ready, v0, v1, v2))
 
@@ -283,39 +309,6 @@ def chained(path: Any, parents: U32, flags: U8, slot: U32, table: F64, ready: U8
         _, local = own_matrix(chain[k], slot, table, ready, v0, v1, v2)
         out = upon(local, out)
     return out
-
-
-@serial
-def world_block(
-    n: int, paths: U32, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, own: U32,
-    world: F64, lies: U8, code: U32, below: U32,
-) -> None:  # fmt: skip
-    """World matrices of paths, lane by lane into (12, n): nine of the basis, three of the origin; whether there is one.
-
-    Bodies in place on a parent that is ready are done here, all others by `world_matrix`. `code` and `below` are room to work in.
-    """
-    for j in range(n):
-        path = paths[j]
-        code[j] = slot[path]
-        below[j] = slot[parents[path]]
-    for j in range(n):
-        b, c = below[j], code[j]
-        easy = (c > _ROW_BITS) & (b != _NONE) & (b <= _ROW_BITS) & (own.size == 1)
-        below[j] = b if easy else _NONE
-        lies[j] = easy
-    for j in range(n):
-        row, column = code[j] & _ROW_BITS, code[j] >> _SHIFT
-        if not lies[j] or not ready[below[j]]:
-            found, m = world_matrix(paths[j], parents, flags, slot, table, ready, v0, v1, v2, own)
-            lies[j] = found
-        elif column == _ONE:
-            m = upon(stored(v0, row), tabled(table, below[j]))
-        elif column == _TWO:
-            m = upon(stored(v1, row), tabled(table, below[j]))
-        else:
-            m = upon(stored(v2, row), tabled(table, below[j]))
-        world[0, j], world[1, j], world[2, j], world[3, j], world[4, j], world[5, j], world[6, j], world[7, j], world[8, j] = m[0]
-        world[9, j], world[10, j], world[11, j] = m[1]
 
 
 @ranged
@@ -341,7 +334,7 @@ def compose_world(ids: U64, parents: U32, flags: U8, slot: U32, table: F64, read
             continue
         above = nearest_row(parents[ids[i]], parents, flags, slot)
         code = slot[above]
-        if above != _NONE and (code > _ROW_BITS or not ready[code]):
+        if above != _NONE and (code > ROW_BITS or not ready[code]):
             continue
         if above != _NONE:
             m = upon(tabled(table, own), tabled(table, code))
