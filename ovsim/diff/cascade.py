@@ -239,13 +239,23 @@ def _root_prims(pair: Pair, side: Side) -> list[str]:
     return pair.cache[key]
 
 
+def _roots_by_group(pair: Pair, groups: Groups) -> dict[str, set[str]]:
+    """Root prims of both sides by the group they belong to."""
+    key = ("roots-by-group",)
+    if key not in pair.cache:
+        out = pair.cache[key] = {}
+        for side in (pair.left, pair.right):
+            for root in _root_prims(pair, side):
+                out.setdefault(groups.find(root), set()).add(root)
+    return pair.cache[key]
+
+
 def _order_cause(pair: Pair, difference: Difference, groups: Groups) -> str:
     """Findings about orders: several roots over one group, or joints and bodies that the two sides visit in another order."""
     if not pair.backends:
         return ""
     nodes = {groups.find(n) for n in _nodes(pair, difference)}
-    roots = {r for side in (pair.left, pair.right) for r in _root_prims(pair, side) if groups.find(r) in nodes}
-    if len(roots) > 1:
+    if len(set().union(*(_roots_by_group(pair, groups).get(n, ()) for n in nodes))) > 1:
         return "competing-roots"
     return "election-order" if difference.kind == ORDER or any(_visited_otherwise(pair, groups, n) for n in nodes) else ""
 

@@ -97,10 +97,22 @@ def _column(level: str, name: str, paths: list[str], a: FlatColumn, b: FlatColum
 
 def _same(a: npt.NDArray[Any], b: npt.NDArray[Any], both: npt.NDArray[np.bool_], turn: bool, tolerance: Tolerance) -> npt.NDArray[np.bool_]:
     if object in (a.dtype, b.dtype) or a.shape != b.shape:
-        return np.fromiter((not k or _equal(plain(x), plain(y)) for x, y, k in zip(a, b, both)), np.bool_, len(a))
+        return _same_objects(a, b, both)
     same = _near(a, b, tolerance)
     if turn and not tolerance.exact:
         same |= _near(a, -b, tolerance)
+    return same
+
+
+def _same_objects(a: npt.NDArray[Any], b: npt.NDArray[Any], both: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Only what is not plainly equal is looked at value by value (NaN within tuples, vectors of two lengths)."""
+    same = ~both
+    rows = np.flatnonzero(both)
+    if a.ndim == b.ndim == 1:
+        alike = np.asarray(a[rows] == b[rows], np.bool_)
+        same[rows[alike]] = True
+        rows = rows[~alike]
+    same[rows] = [_equal(plain(x), plain(y)) for x, y in zip(a[rows], b[rows])]
     return same
 
 

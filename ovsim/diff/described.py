@@ -6,9 +6,9 @@ Each function below is one switch of `consumer.rulesets` that acts after the des
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from consumer.articulations import Articulations, articulate
 from consumer.blocks import Descriptors
@@ -20,9 +20,8 @@ from consumer.physx.stage_graph import StageGraph
 from consumer.physx.view import PhysxView, build_view
 from consumer.rulesets import RuleSet
 from ovsim.contract.joints import D6, REVOLUTE
+from ovsim.diff.flat import Flat
 from ovsim.stage import Stage
-
-Document = dict[str, Any]
 
 
 def described_view(stage: Stage, descriptors: Descriptors, rules: RuleSet) -> PhysxView:
@@ -38,41 +37,40 @@ def _kinematic_is_static(g: StageGraph) -> Articulations:
     return articulate(replace(g.graph, side=side), g.roots)
 
 
-def amend(document: Document, view: PhysxView, rules: RuleSet) -> Document:
-    """The interchange document as the pages would have it."""
-    joints: dict[str, Document] = document["joints"]
-    if rules.gear_without_hinges == "none":
-        joints = {p: j for p, j in joints.items() if None not in j.get("joints", ())}
-    types = _types(view.descriptors)
+def amend(flat: Flat, view: PhysxView, rules: RuleSet) -> Flat:
+    """The PhysX level (`ovsim.diff.physx.of_view`) as the pages would have it."""
+    g = view.graph
+    joint = np.concatenate([view.standalone.joint, view.links.joint]).astype(np.int64)
+    block = g.type_index[joint]
+    names = np.array([b.type_name for b in view.descriptors.blocks], object)
+    types = names[block] if names.size else np.empty(0, object)
     if rules.d6_articulation_limits == "free":
-        joints = {p: _free(j) if types[p] == D6 and j["kind"] == "articulation" else j for p, j in joints.items()}
+        _free(flat, np.flatnonzero((types == D6) & (np.arange(joint.size) >= view.standalone.joint.size)))
     if rules.revolute_clamp == "two_pi":
-        bounds = _bounds(view.descriptors)
-        joints = {p: _within_a_turn(j, bounds[p]) if p in bounds else j for p, j in joints.items()}
-    return {**document, "joints": joints}
+        here = np.flatnonzero(types == REVOLUTE)
+        _within_a_turn(flat, view.descriptors, here, g.row[joint[here]])
+    if rules.gear_without_hinges == "none" and "joints" in flat.columns:
+        coupled = flat.columns["joints"]
+        keep = [not ok or None not in two for two, ok in zip(coupled.values, coupled.valid)]
+        return flat.only(np.flatnonzero(keep))
+    return flat
 
 
-def _types(descriptors: Descriptors) -> dict[str, str]:
-    return {p: b.type_name for b in descriptors.blocks for p in descriptors.paths.path_strings(b.path).to_pylist()}
+def _free(flat: Flat, rows: npt.NDArray[np.int64]) -> None:
+    for name, column in flat.columns.items():
+        if name.startswith("axes.") and name.endswith(".motion"):
+            column.values[rows[column.valid[rows]]] = "free"
+        elif name.startswith("axes.") and name.endswith(".limit"):
+            column.valid[rows] = False
 
 
-def _bounds(descriptors: Descriptors) -> dict[str, tuple[float, float]]:
+def _within_a_turn(flat: Flat, descriptors: Descriptors, rows: npt.NDArray[np.int64], block_row: npt.NDArray[np.int64]) -> None:
     block = descriptors.block(REVOLUTE)
-    if block is None:
-        return {}
-    paths = descriptors.paths.path_strings(block.path).to_pylist()
-    return {p: (float(v[0]), float(v[1])) for p, v, on in zip(paths, block.limit[:, 0], block.limit_enabled[:, 0]) if on}
-
-
-def _free(joint: Document) -> Document:
-    axes = {a: {k: v for k, v in entry.items() if k != "limit"} | {"motion": "free"} for a, entry in joint["axes"].items()}
-    return {**joint, "axes": axes}
-
-
-def _within_a_turn(joint: Document, bounds: tuple[float, float]) -> Document:
-    twist = joint.get("limits", {}).get("twist")
-    if twist is None or bounds[0] > bounds[1]:
-        return joint
+    if block is None or "limits.twist.lower" not in flat.columns:
+        return
+    lower, upper = flat.columns["limits.twist.lower"], flat.columns["limits.twist.upper"]
+    bounds = block.limit[block_row, 0].astype(np.float64)
+    held = lower.valid[rows] & (block.limit_enabled[block_row, 0] != 0) & ~(bounds[:, 0] > bounds[:, 1])
     turn = float(TWO_PI_EPS)
-    held = {"lower": max(bounds[0], -turn), "upper": min(bounds[1], turn)}
-    return {**joint, "limits": {**joint["limits"], "twist": {**twist, **held}}}
+    lower.values[rows[held]] = np.maximum(bounds[held, 0], -turn)
+    upper.values[rows[held]] = np.minimum(bounds[held, 1], turn)

@@ -48,6 +48,11 @@ class Flat:
         at, got = self.row.get(path), self.columns.get(column)
         return None if at is None or got is None or not got.valid[at] else plain(got.values[at])
 
+    def only(self, rows: npt.NDArray[np.int64]) -> Flat:
+        """The joints of some rows."""
+        kept = {n: FlatColumn(c.values[rows], c.valid[rows], None if c.kinds is None else c.kinds[rows]) for n, c in self.columns.items()}
+        return Flat([self.paths[i] for i in rows.tolist()], kept)
+
 
 def plain(value: Any) -> Any:
     """A NumPy value as a Python one; vectors as tuples."""
@@ -101,13 +106,14 @@ def _is_list(t: pa.DataType) -> bool:
 
 
 def _list(array: pa.Array, valid: npt.NDArray[np.bool_]) -> FlatColumn:
-    rows = array.to_pylist()
-    sizes = {len(r) for r in rows if r is not None}
     numeric = pa.types.is_floating(array.type.value_type) or pa.types.is_integer(array.type.value_type)
-    if numeric and len(sizes) == 1 and 0 not in sizes:
-        k = sizes.pop()
-        dtype = array.type.value_type.to_pandas_dtype()
-        return FlatColumn(np.array([r if r is not None else [0] * k for r in rows], dtype).reshape(len(rows), k), valid)
+    sizes = np.unique(pc.list_value_length(array).drop_null().to_numpy())
+    inside = array.flatten() if numeric and sizes.size == 1 and sizes[0] else None  # of the lists that are no nulls
+    if inside is not None and not inside.null_count:
+        out = np.zeros((len(array), int(sizes[0])), array.type.value_type.to_pandas_dtype())
+        out[np.asarray(pc.is_valid(array))] = np.asarray(inside).reshape(-1, int(sizes[0]))
+        return FlatColumn(out, valid)
+    rows = array.to_pylist()
     return FlatColumn(objects(None if r is None else _frozen(r) for r in rows), valid)
 
 

@@ -87,7 +87,7 @@ class ColumnSide(Side):
             return physx.of_view(self.view)
         from ovsim.diff.described import amend
 
-        return physx.of_view(self.view, lambda document: amend(document, self.view, self.rule_set))
+        return amend(physx.of_view(self.view), self.view, self.rule_set)
 
 
 class UsdSide(Side):
