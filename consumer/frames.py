@@ -36,7 +36,7 @@ from consumer.lanes import (
 )
 from consumer.passes import Pass
 from consumer.rulesets import RuleSet
-from consumer.store import in_a_row, mark_lanes, write_rows, write_run
+from consumer.store import mark_lanes, write_rows
 from consumer.transforms import Affine, Transforms, world_matrix
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 
@@ -219,10 +219,7 @@ def resolve_frames(
             resolve_rows(first, n, rows, pos0, ps0, rot0, rs0, pos1, ps1, rot1, rs1, rel, body, parents, flags, slot, table, ready,
                          v0, v1, v2, own, unresolved, check, axis, sure, t, q, agree)  # fmt: skip
         mark_lanes(n, rel, body, told, t, q, agree, mark)
-        if in_a_row(first, n, rows):
-            write_run(rows[at(first, 1)], n, rel, body, t, q, agree, mark, rel_out, body_out, position, orientation, valid, marks)
-        else:
-            write_rows(first, n, rows, rel, body, t, q, agree, mark, rel_out, body_out, position, orientation, valid, marks)
+        write_rows(first, n, rows, rel, body, t, q, agree, mark, rel_out, body_out, position, orientation, valid, marks)
 
 
 def frame_passes(

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from consumer.jit import at, ranged, readonly
 
 Array = npt.NDArray[Any]
-CHUNK = 1 << 14  # rows of a range, by default
+CHUNK = 1 << 13  # rows of a range, by default
 NEAR = 1 << 11  # the same for work that reads what other work has just read
 FEW = 1 << 12
 REPEAT = 64  # copies of a repeated record that are written at once

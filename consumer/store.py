@@ -32,50 +32,25 @@ def mark_lanes(n: int, rel: U64, body: U32, told: U8, t: F32, q: F32, agree: U8,
 
 
 @serial
-def in_a_row(first: int, n: int, rows: U32) -> bool:
-    """Whether the destination rows of a block follow each other."""
-    start, wrong = rows[at(first, 1)], 0
-    for j in range(n):
-        wrong += 0 if rows[at(first + j, 1)] == start + np.uint32(j) else 1
-    return wrong == 0
-
-
-@serial
-def write_run(
-    row: int, n: int, rel: U64, body: U32, t: F32, q: F32, agree: U8, mark: U8,
-    rel_out: U64, body_out: U64, position: F32, orientation: F32, valid: U8, marks: U8,
-) -> None:  # fmt: skip
-    """Both sides, the check's result and the marks into n rows from `row` on, one array at a time."""
-    a, b, c, d, e, f = (rel_out[row : row + n], body_out[row : row + n], position[row : row + n], orientation[row : row + n],
-                        valid[row : row + n], marks[row : row + n])  # fmt: skip
-    for j in range(n):
-        e[j], f[j] = agree[j], mark[j]
-    r0, r1, b0, b1 = rel[0], rel[1], body[0], body[1]
-    for j in range(n):
-        a[j, 0], a[j, 1] = r0[j], r1[j]
-    for j in range(n):
-        b[j, 0], b[j, 1] = b0[j], b1[j]
-    for j in range(n):
-        c[j, 0, 0], c[j, 0, 1], c[j, 0, 2] = t[0, 0, j], t[0, 1, j], t[0, 2, j]
-        c[j, 1, 0], c[j, 1, 1], c[j, 1, 2] = t[1, 0, j], t[1, 1, j], t[1, 2, j]
-    for j in range(n):
-        d[j, 0, 0], d[j, 0, 1], d[j, 0, 2], d[j, 0, 3] = q[0, 0, j], q[0, 1, j], q[0, 2, j], q[0, 3, j]
-        d[j, 1, 0], d[j, 1, 1], d[j, 1, 2], d[j, 1, 3] = q[1, 0, j], q[1, 1, j], q[1, 2, j], q[1, 3, j]
-
-
-@serial
 def write_rows(
     first: int, n: int, rows: U32, rel: U64, body: U32, t: F32, q: F32, agree: U8, mark: U8,
     rel_out: U64, body_out: U64, position: F32, orientation: F32, valid: U8, marks: U8,
 ) -> None:  # fmt: skip
-    """The same into the destination rows of a block, wherever they are."""
+    """Both sides, the check's result and the marks into the destination rows of a block, few arrays at a time."""
     for j in range(n):
         row = rows[at(first + j, 1)]
         valid[row], marks[row] = agree[j], mark[j]
+    r0, r1, b0, b1 = rel[0], rel[1], body[0], body[1]
+    for j in range(n):
+        row = rows[at(first + j, 1)]
+        rel_out[row, 0], rel_out[row, 1] = r0[j], r1[j]
+        body_out[row, 0], body_out[row, 1] = b0[j], b1[j]
+    for j in range(n):
+        row = rows[at(first + j, 1)]
+        position[row, 0, 0], position[row, 0, 1], position[row, 0, 2] = t[0, 0, j], t[0, 1, j], t[0, 2, j]
+        position[row, 1, 0], position[row, 1, 1], position[row, 1, 2] = t[1, 0, j], t[1, 1, j], t[1, 2, j]
+    for j in range(n):
+        row = rows[at(first + j, 1)]
         for k in range(2):
-            rel_out[row, k] = rel[k, j]
-            body_out[row, k] = body[k, j]
-            for lane in range(3):
-                position[row, k, lane] = t[k, lane, j]
             for lane in range(4):
                 orientation[row, k, lane] = q[k, lane, j]
