@@ -18,6 +18,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -26,7 +27,7 @@ import pyarrow.parquet as pq
 
 from ovsim.dataset.parts import FILES, PARTS, STAGING, PartWriter, file_rows, refused, run_name, staged, sync
 from ovsim.dataset.schemas import FORMAT, FORMAT_VERSION, LEVELS, schema, tables
-from ovsim.dataset.storage import Storage, StorageError
+from ovsim.dataset.storage import ASIDE, Storage, StorageError
 from ovsim.errors import OvsimError
 
 MANIFEST = "dataset.json"
@@ -66,14 +67,15 @@ class Layout:
                 old = Layout.open(where)
                 if old.settings != settings:
                     raise DatasetError(f"{storage.uri} was made with {_differ(old.settings, settings)}; choose another --out or the same settings")
+                storage.make(PARTS)  # a run may have been ended between the two
                 return old
-            names = [n for n in storage.list("") if n != _LOCK] if storage.exists("") else []
+            names = [n for n in storage.list("") if n != _LOCK and not n.endswith(ASIDE)]
             if names:
                 raise DatasetError(f"{storage.uri} exists and is no ovsim dataset (it has {names[0]}); choose another directory")
             storage.make("")
-            storage.make(PARTS)
             document = {"format": FORMAT, "version": FORMAT_VERSION, **settings.document()}
             storage.write(MANIFEST, json.dumps(document, indent=1).encode())
+            storage.make(PARTS)
         except OSError as e:
             raise refused(storage, e) from e
         return Layout(storage, settings)
@@ -135,7 +137,10 @@ class Layout:
         except ImportError:  # Windows
             yield
             return
-        handle = os.open(self.storage.path(_LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            handle = os.open(self.storage.path(_LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as e:
+            raise refused(self.storage, e) from e
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -146,8 +151,11 @@ class Layout:
             os.close(handle)
 
     def sweep(self) -> None:
-        """Remove what an interrupted run left: parts in the making, parts without `files.parquet`, replaced parts."""
+        """Remove what an interrupted run left: parts and files in the making, parts without `files.parquet`, replaced parts."""
         self.sweep_staging()
+        for name in self.storage.list(""):
+            if self.storage.local and name.endswith(ASIDE):
+                self._guard(partial(os.unlink, self.storage.path(name)))
         live = set(self.parts())
         for name in list(self.storage.list(PARTS)):
             if name not in live:

@@ -113,7 +113,7 @@ class _Pool:
         kind, *told = message
         if kind == "ready":
             w.ready = w.idle = True
-            w.base = w.most
+            w.base, w.start_up = w.most, told[0]
             self.vain = 0
         elif kind == "seen":
             w.layers = told[0]

@@ -20,7 +20,7 @@ from ovsim.dataset.stage import blank, record_layers, record_root
 from ovsim.dataset.worker import Setup, receive, send
 
 TICK = 0.05
-_START = 300.0  # seconds in which a worker must be ready, on however busy a machine
+_START = 900.0  # seconds in which a worker must be ready: on however busy a machine, kernels not yet compiled
 CRASHES = 3  # times that a stage may lose its worker before it counts as the cause
 _BOOT = "import sys; sys.path[:] = {path!r}; from ovsim.dataset.worker import main; main()"
 
@@ -51,6 +51,7 @@ class WorkerProcess:
         self.layers: list[fp.Layer] = []
         self.pending: list[Task] = []  # finished, not yet in a part
         self.done = 0
+        self.start_up = 0.0  # CPU seconds until it was ready, paid once
         self.ready = False
         self.idle = False
         self.leaving = False

@@ -14,6 +14,8 @@ import pyarrow.fs as pafs
 
 from ovsim.errors import OvsimError, SourceError
 
+ASIDE = ".aside"
+"""Ending of a local file that is being written; one that a killed process left counts for nothing."""
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -105,7 +107,7 @@ class Storage:
                 f.write(data)
             return
         target = self.path(name)
-        aside = f"{target}.{os.getpid()}.aside"
+        aside = f"{target}.{os.getpid()}{ASIDE}"
         try:
             with open(aside, "wb") as f:
                 f.write(data)

@@ -3,7 +3,7 @@
 `python -m ovsim.dataset.worker` speaks length-prefixed pickles on its standard streams with the process that started it (`ovsim.dataset.process`):
 
     in   ("setup", Setup), then ("stage", file, attempts, patience), ("flush",), ("stop",)
-    out  ("ready", seconds), ("seen", layers), ("stage", record), ("part", place, records), ("blocks", record, blocks),
+    out  ("ready", CPU seconds of the start), ("seen", layers), ("stage", record), ("part", place, records), ("blocks", record, blocks),
          ("refused", message), ("idle",)
 
 A worker writes aside only. It never commits, so one that is lost, or that outlives its run, adds nothing to the dataset.
@@ -104,33 +104,10 @@ def _streams() -> tuple[IO[bytes], IO[bytes]]:
     return source, sink
 
 
-def _warm(settings: Settings) -> None:
-    """Import, and load the kernels that most stages need, so that no stage pays for it."""
-    import pyarrow.parquet  # noqa: F401
-
-    import ovsim.dataset.stage  # noqa: F401
-
-    if settings.route != "composed":
-        import producer.crate.population  # noqa: F401
-    if settings.level == "columns":
-        return
-    import consumer
-    from ovsim.stage import StageBuilder
-
-    builder = StageBuilder()
-    builder.units()
-    builder.add("PhysicsRevoluteJoint", ["/joint"], {"physics:localPos0": [[0.0, 0.0, 0.0]]})
-    if settings.level == "physx":
-        consumer.physx_view(builder.finish())
-    else:
-        consumer.resolve(builder.finish())
-
-
 def main() -> None:
     from ovsim.dataset import resources
 
     resources.follow_parent()
-    started = time.perf_counter()
     source, sink = _streams()
     first = receive(source)
     if first is None:
@@ -138,13 +115,15 @@ def main() -> None:
     setup: Setup = first[1]
     import pyarrow as pa
 
+    from ovsim.dataset.warm import warm
+
     pa.set_cpu_count(setup.threads)
     worker = Worker(setup, sink)
     try:
-        _warm(setup.settings)
+        warm(setup.settings)
         if setup.memory:
             resources.bound(2 * setup.memory)
-        worker.tell("ready", time.perf_counter() - started)
+        worker.tell("ready", time.process_time())
         while (message := receive(source)) is not None and message[0] != "stop":
             try:
                 getattr(worker, message[0])(*message[1:])

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import io
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -11,10 +14,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ovsim.dataset import Dataset, convert
+from ovsim.cli import main
+from ovsim.dataset import Dataset, convert, convert_stage
+from ovsim.dataset.job import GOOD, Job
+from ovsim.dataset.parts import Group
 from ovsim.dataset.schemas import VOLATILE
 
-GOOD, BAD = 24, 14
+STAGES = 24
 
 
 @pytest.fixture(scope="session")
@@ -31,9 +37,9 @@ def makers() -> ModuleType:
 
 @pytest.fixture(scope="session")
 def fleet(tmp_path_factory: pytest.TempPathFactory, makers: ModuleType) -> Path:
-    """A directory of good stages: GOOD of them and the asset that some refer to."""
+    """A directory of good stages: STAGES of them and the asset that some refer to."""
     out = tmp_path_factory.mktemp("fleet")
-    makers.make_good(out, GOOD)
+    makers.make_good(out, STAGES)
     return out
 
 
@@ -100,3 +106,67 @@ def outcomes() -> Callable[[Path], dict[str, Any]]:
         return {Path(r["file"]).name: r["outcome"] for r in Dataset(dataset).table("files").to_pylist()}
 
     return by_name
+
+
+def _one_process(job: Job) -> None:
+    """An engine in a few lines, the stages one after the other in this process: what the engines share is `Job`, `Group` and `convert_stage`."""
+    group = Group(job.layout.storage, job.layout.settings.level, job.name)
+
+    def commit(part) -> None:
+        if part:
+            job.commit(*part)
+
+    for file in job.files:
+        record = convert_stage(file, job.layout.settings, group.add)
+        if record["outcome"] not in GOOD:
+            group.fail()
+        commit(group.finish(record))
+        job.finished(record)
+        if job.stopping:
+            break
+    commit(group.flush())
+
+
+@pytest.fixture(scope="session")
+def one_process() -> Callable[[Job], None]:
+    return _one_process
+
+
+@pytest.fixture
+def inline(monkeypatch) -> None:
+    """Runs without worker processes, for tests of what a run does with the results; most of a small run's time is the start of its workers."""
+    monkeypatch.setattr("ovsim.dataset.local.run", _one_process)
+
+
+@pytest.fixture
+def calmly(monkeypatch) -> Callable[..., Any]:
+    """`convert` in this process: what an undisturbed run gives."""
+
+    def run(*args: Any, **options: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr("ovsim.dataset.local.run", _one_process)
+            return convert(*args, **options)
+
+    return run
+
+
+@pytest.fixture
+def command(monkeypatch) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The command line within this process: arguments (and text for standard input) to exit status, output and errors."""
+
+    def run(*args: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+        with monkeypatch.context() as patch:
+            for name, value in (("argv", ["ovsim", *args]), ("stdin", io.StringIO(text)), ("stdout", out), ("stderr", err)):
+                patch.setattr(sys, name, value)
+            try:
+                main()
+                status = 0
+            except SystemExit as e:
+                status = int(e.code or 0)
+            out.flush()
+            err.flush()
+        said = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+        return subprocess.CompletedProcess(list(args), status, *said)
+
+    return run

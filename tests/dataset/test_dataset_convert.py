@@ -70,8 +70,20 @@ def normal(value):
     return value
 
 
-def test_the_number_of_jobs_does_not_change_the_dataset(fleet, columns_only, tmp_path, differences):
-    go(fleet, tmp_path / "one", jobs=1)
+def test_a_worker_starts_once_not_once_a_stage_and_their_number_changes_nothing(fleet, columns_only, tmp_path, monkeypatch, differences):
+    from ovsim.dataset import local, process
+
+    started = []
+
+    class Counted(process.WorkerProcess):
+        def __init__(self, *args):
+            started.append(self)
+            super().__init__(*args)
+
+    monkeypatch.setattr(local, "WorkerProcess", Counted)
+    done = go(fleet, tmp_path / "one", jobs=1)
+    assert (len(started), started[0].done) == (1, done.converted)
+    assert started[0].start_up > 0
     assert differences(tmp_path / "one", columns_only) == []
 
 
@@ -101,6 +113,7 @@ def test_all_good_ones_are_in_and_all_bad_ones_are_named(fleet, tmp_path, makers
     assert "http" not in page.replace("http-equiv", "")
 
 
+@pytest.mark.usefixtures("inline")
 def test_a_second_run_converts_nothing(stages, tmp_path, read):
     go(stages, tmp_path / "d")
     before = read(tmp_path / "d", "files")
@@ -111,6 +124,7 @@ def test_a_second_run_converts_nothing(stages, tmp_path, read):
     assert sorted(os.listdir(tmp_path / "d" / "parts")) == parts
 
 
+@pytest.mark.usefixtures("inline")
 def test_a_changed_layer_converts_the_stages_that_refer_to_it(stages, tmp_path, makers, differences):
     go(stages, tmp_path / "d")
     (stages / "assets" / "arm.usda").write_text(makers.asset(joints=6))
@@ -120,6 +134,7 @@ def test_a_changed_layer_converts_the_stages_that_refer_to_it(stages, tmp_path, 
     assert differences(tmp_path / "d", tmp_path / "fresh") == []
 
 
+@pytest.mark.usefixtures("inline")
 def test_a_missing_layer_that_appears_converts_its_stage(tmp_path, makers, outcomes):
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "a.usda").write_text(makers.good_stage(1, 2, "./later.usda"))
@@ -130,6 +145,7 @@ def test_a_missing_layer_that_appears_converts_its_stage(tmp_path, makers, outco
     assert outcomes(tmp_path / "d") == {"a.usda": "ok", "later.usda": "ok"}
 
 
+@pytest.mark.usefixtures("inline")
 def test_a_failed_stage_is_tried_again_when_it_changed_or_when_asked(stages, tmp_path, outcomes):
     (stages / "s1.usda").write_text("nonsense")
     assert not go(stages, tmp_path / "d").all_well
@@ -141,6 +157,7 @@ def test_a_failed_stage_is_tried_again_when_it_changed_or_when_asked(stages, tmp
     assert set(outcomes(tmp_path / "d").values()) == {"ok"}
 
 
+@pytest.mark.usefixtures("inline")
 def test_a_stage_that_vanished_leaves_and_others_stay(stages, tmp_path, outcomes):
     go(stages, tmp_path / "d")
     (stages / "s1.usda").unlink()
@@ -162,6 +179,7 @@ def test_fail_fast_starts_nothing_more_and_a_later_run_goes_on(stages, tmp_path,
     assert (done.converted, done.unchanged) == (5, 1)
 
 
+@pytest.mark.usefixtures("inline")
 @pytest.mark.parametrize("level", ["columns", "descriptors", "physx"])
 def test_a_level_has_its_tables(stages, tmp_path, level):
     assert convert(stages / "s0.usda", tmp_path / "d", level=level, jobs=1).all_well
@@ -188,13 +206,14 @@ def data_joints(data: Dataset) -> int:
     return sum(data.scan(t).count_rows() for t in data.tables if t.startswith("columns_"))
 
 
-def test_the_command_line_reads_standard_input_and_says_what_it_did(stages, tmp_path):
+@pytest.mark.usefixtures("inline")
+def test_the_command_line_reads_standard_input_and_says_what_it_did(stages, tmp_path, command):
     listed = "".join(f"{p}\n" for p in sorted(stages.glob("*.usda")))
-    got = cli("convert", "-", "--out", str(tmp_path / "d"), "--level", "columns", "--route", "composed", "--jobs", "1", text=listed)
+    got = command("convert", "-", "--out", str(tmp_path / "d"), "--level", "columns", "--route", "composed", "--jobs", "1", text=listed)
     assert got.returncode == 0
     assert "4 stages: 4 converted, 0 unchanged" in got.stdout
     assert "outcomes: 4 ok" in got.stdout
-    got = cli("convert", "-", "--out", str(tmp_path / "d"), "--level", "columns", "--route", "composed", text=listed)
+    got = command("convert", "-", "--out", str(tmp_path / "d"), "--level", "columns", "--route", "composed", text=listed)
     assert "0 converted, 4 unchanged" in got.stdout
 
 
@@ -209,14 +228,15 @@ def test_the_command_line_reads_standard_input_and_says_what_it_did(stages, tmp_
         (["--address", "here:1"], "engine ray"),
     ],
 )
-def test_wrong_options_are_told_before_anything_is_written(stages, tmp_path, options, reason):
-    got = cli("convert", str(stages), "--out", str(tmp_path / "d"), *options)
+def test_wrong_options_are_told_before_anything_is_written(stages, tmp_path, command, options, reason):
+    got = command("convert", str(stages), "--out", str(tmp_path / "d"), *options)
     assert got.returncode in (1, 2), got.stdout
     assert reason in got.stderr
     assert "Traceback" not in got.stderr
     assert not (tmp_path / "d").exists()
 
 
+@pytest.mark.usefixtures("inline")
 def test_the_api_names_what_is_wrong(stages, tmp_path):
     for options in ({"level": "deep"}, {"engine": "spark"}, {"jobs": 0}, {"timeout": -1.0}, {"memory": -1.0}, {"address": "x"}):
         with pytest.raises(OvsimError):
@@ -230,6 +250,7 @@ def test_the_api_names_what_is_wrong(stages, tmp_path):
         convert(stages, tmp_path / "d", level="physx")
 
 
+@pytest.mark.usefixtures("inline")
 def test_progress_tells_each_stage(stages, tmp_path):
     seen = []
     go(stages, tmp_path / "d", progress=lambda status: seen.append((status.total, status.converted, status.bad)))
@@ -238,11 +259,13 @@ def test_progress_tells_each_stage(stages, tmp_path):
     assert seen[-1][2] == 0
 
 
+@pytest.mark.usefixtures("inline")
 def test_lines_may_be_any_iterable(stages, tmp_path):
     done = go("-", tmp_path / "d", lines=io.StringIO(f"{stages}/s0.usda\n{stages}/s1.usda"))
     assert done.converted == 2
 
 
+@pytest.mark.usefixtures("inline")
 def test_a_dataset_behind_a_uri_equals_a_local_one(stages, tmp_path, differences, makers):
     pytest.importorskip("fsspec")
     go(stages, tmp_path / "local")
@@ -255,18 +278,3 @@ def test_a_dataset_behind_a_uri_equals_a_local_one(stages, tmp_path, differences
         assert go(stages, where).converted == 1
     assert differences(tmp_path / "local", uri) == []
     assert Dataset(uri).table("files").num_rows == 5
-
-
-def test_a_worker_starts_once_not_once_a_stage(fleet, tmp_path, monkeypatch):
-    from ovsim.dataset import local, process
-
-    started = []
-
-    class Counted(process.WorkerProcess):
-        def __init__(self, *args):
-            started.append(1)
-            super().__init__(*args)
-
-    monkeypatch.setattr(local, "WorkerProcess", Counted)
-    go(fleet, tmp_path / "d", jobs=2)
-    assert len(started) == 2

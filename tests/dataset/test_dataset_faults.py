@@ -55,8 +55,8 @@ def planted(monkeypatch) -> None:
     monkeypatch.setattr(process, "_BOOT", process._BOOT.replace("from ovsim.dataset.worker", hook))
 
 
-def go(sources: Path, out: Path, **options):
-    return convert(sources, out, level=LEVEL, **{"jobs": 2, "route": "composed", **options})
+def go(sources: Path, out: Path, run=convert, **options):
+    return run(sources, out, level=LEVEL, **{"jobs": 2, "route": "composed", **options})
 
 
 def copies(stages: Path, *names: str) -> list[Path]:
@@ -93,11 +93,11 @@ def test_a_crash_a_hang_and_a_giant_cost_their_stage_alone(stages, tmp_path, out
 
 @posix
 @pytest.mark.usefixtures("planted")
-def test_a_stage_whose_worker_is_killed_once_is_converted_again(stages, tmp_path, differences):
+def test_a_stage_whose_worker_is_killed_once_is_converted_again(stages, tmp_path, calmly, differences):
     copies(stages, "once.usda")
     assert go(stages, tmp_path / "d").all_well
     assert (stages / "once.usda.died").exists()
-    go(stages, tmp_path / "fresh")
+    go(stages, tmp_path / "fresh", calmly)
     assert differences(tmp_path / "d", tmp_path / "fresh") == []
 
 
@@ -224,38 +224,67 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", str(where)], check=False)
 
 
-def test_a_full_disk_stops_the_run_and_a_resumed_one_completes_it(fleet, small_disk, columns_only, differences):
+def fill(disk: Path, leave: int = 0) -> Path:
+    """A file that takes what room there is but for `leave` bytes."""
+    filler = disk / "filler"
+    free = os.statvfs(disk)
+    filler.write_bytes(bytes(max(0, free.f_bavail * free.f_frsize - leave)))
+    return filler
+
+
+def one_line(said: str) -> str:
+    """What a failed command told, which is one line and no traceback."""
+    lines = said.splitlines()
+    assert len(lines) == 1, said
+    return lines[0]
+
+
+def test_a_full_disk_stops_the_run_and_a_resumed_one_completes_it(fleet, small_disk, columns_only, command, calmly, differences):
     out = small_disk / "d"
-    filler = small_disk / "filler"
-    convert(sorted(fleet.rglob("*.usda"))[:4], out, jobs=1, level=LEVEL, route="composed")
-    free = os.statvfs(small_disk)
-    filler.write_bytes(bytes(max(0, free.f_bavail * free.f_frsize - 60_000)))
-    with pytest.raises(StorageError, match="No space left"):
-        convert(fleet, out, jobs=1, level=LEVEL, route="composed")
+    calmly(sorted(fleet.rglob("*.usda"))[:4], out, level=LEVEL, route="composed")
+    filler = fill(small_disk, leave=60_000)
+    got = command("convert", str(fleet), "--out", str(out), "--jobs", "1", "--level", LEVEL, "--route", "composed")
+    assert (got.returncode, got.stdout) == (1, "")
+    told = one_line(got.stderr)
+    assert told.startswith(f"error: cannot write into {out}: ")
+    assert "No space left" in told
+    assert told.endswith("make room or mend the place and run again")
     consistent(out)
     assert Dataset(out).table("files").num_rows >= 4
+    assert not (out / "_staging").exists()
     filler.unlink()
     assert convert(fleet, out, jobs=1, level=LEVEL, route="composed").all_well
     assert differences(out, columns_only) == []
 
 
-def test_a_disk_that_refuses_is_told_without_counting_a_stage_as_failed(stages, tmp_path, monkeypatch):
+def test_a_disk_that_is_full_from_the_start_is_told_by_the_name_of_the_dataset(stages, small_disk, command, calmly):
+    filler = fill(small_disk)
+    got = command("convert", str(stages), "--out", str(small_disk / "d"), "--level", LEVEL)
+    assert got.returncode == 1
+    told = one_line(got.stderr)
+    assert f"cannot write into {small_disk / 'd'}: " in told
+    assert "No space left" in told
+    filler.unlink()
+    assert calmly(stages, small_disk / "d", level=LEVEL, route="composed").all_well
+
+
+def test_a_disk_that_refuses_is_told_without_counting_a_stage_as_failed(stages, tmp_path, monkeypatch, calmly):
     from ovsim.dataset import layout
 
     def full(self, name, data):
         raise OSError(28, "No space left on device")
 
-    go(stages / "s0.usda", tmp_path / "d", jobs=1)
+    go(stages / "s0.usda", tmp_path / "d", calmly)
     monkeypatch.setattr(layout.Storage, "write", full)
     with pytest.raises(StorageError, match="No space left"):
         go(stages, tmp_path / "d", jobs=1)
     monkeypatch.undo()
     consistent(tmp_path / "d")
-    done = go(stages, tmp_path / "d", jobs=1)
+    done = go(stages, tmp_path / "d", calmly)
     assert (done.unchanged, done.converted, done.all_well) == (1, 4, True)
 
 
-def test_sources_that_change_during_a_run_end_as_if_nothing_had_been_amiss(stages, tmp_path, makers, differences):
+def test_sources_that_change_during_a_run_end_as_if_nothing_had_been_amiss(stages, tmp_path, makers, calmly, differences):
     stop = threading.Event()
 
     def write() -> None:
@@ -274,8 +303,8 @@ def test_sources_that_change_during_a_run_end_as_if_nothing_had_been_amiss(stage
         stop.set()
         writer.join()
     consistent(tmp_path / "d")
-    assert go(stages, tmp_path / "d").all_well
-    go(stages, tmp_path / "fresh")
+    assert go(stages, tmp_path / "d", calmly).all_well
+    go(stages, tmp_path / "fresh", calmly)
     assert differences(tmp_path / "d", tmp_path / "fresh") == []
 
 
@@ -292,7 +321,7 @@ def test_workers_that_cannot_start_are_told(stages, tmp_path, monkeypatch):
 
 
 @posix
-def test_an_interrupt_leaves_what_is_committed_and_no_worker(stages, tmp_path, monkeypatch):
+def test_an_interrupt_leaves_what_is_committed_and_no_worker(stages, tmp_path, monkeypatch, calmly):
     monkeypatch.setattr("ovsim.dataset.job.Job.patience", 0.0)
 
     def interrupt(status: Status) -> None:
@@ -303,7 +332,7 @@ def test_an_interrupt_leaves_what_is_committed_and_no_worker(stages, tmp_path, m
         go(stages, tmp_path / "d", jobs=1, progress=interrupt)
     assert child_processes(os.getpid()) == [] or all(state(p) == "Z" for p in child_processes(os.getpid()))
     consistent(tmp_path / "d")
-    done = go(stages, tmp_path / "d", jobs=1)
+    done = go(stages, tmp_path / "d", calmly)
     assert done.all_well
     assert done.unchanged + done.converted == 5
     assert done.unchanged >= 1

@@ -219,3 +219,23 @@ def test_a_write_appears_whole(tmp_path, monkeypatch):
         storage.write("x", b"new")
     assert storage.read("x") == b"old"
     assert os.listdir(tmp_path) == ["x"]
+
+
+@pytest.mark.parametrize("left", [["dataset.json.7.aside"], ["_lock"], ["dataset.json.7.aside", "_lock"]])
+def test_a_place_where_a_run_was_ended_before_it_began_is_taken(tmp_path, left):
+    (tmp_path / "d").mkdir()
+    for name in left:
+        (tmp_path / "d" / name).write_text("{")
+    layout = Layout.create(tmp_path / "d", SETTINGS)
+    layout.sweep()
+    put(layout, "a")
+    assert shown(layout)["files"] == ["a"]
+    assert not list((tmp_path / "d").glob("*.aside"))
+
+
+def test_a_run_ended_before_the_directory_of_parts_was_made_is_gone_on_with(tmp_path):
+    layout = Layout.create(tmp_path / "d", SETTINGS)
+    (tmp_path / "d" / "parts").rmdir()
+    assert shown(layout)["files"] == []
+    put(Layout.create(tmp_path / "d", SETTINGS), "a")
+    assert shown(layout)["files"] == ["a"]

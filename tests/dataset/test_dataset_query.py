@@ -6,8 +6,7 @@ import csv
 import json
 import math
 import re
-import subprocess
-import sys
+from functools import cache
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -65,14 +64,16 @@ def Xform "World"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory, makers) -> Path:
+def place(tmp_path_factory, makers, one_process) -> Path:
     """A directory with a dataset `fleet` of good, bad and planted stages."""
     root = tmp_path_factory.mktemp("recipes")
     stages = root / "stages"
     makers.make_good(stages, 6)
     makers.make_bad(stages, 10)
     (stages / "planted.usda").write_text(PLANTED)
-    convert(stages, root / "fleet", jobs=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ovsim.dataset.local.run", one_process)
+        convert(stages, root / "fleet")
     return root
 
 
@@ -88,6 +89,7 @@ def polars(place: Path, text: str, monkeypatch) -> list[tuple]:
     return names["result"].rows()
 
 
+@cache
 def joints(place: Path) -> list[tuple[str, dict]]:
     """(file, joint) of every converted stage, straight from `ovsim.resolve`."""
     files = Dataset(place / "fleet").table("files").to_pylist()
@@ -180,21 +182,16 @@ def test_the_view_columns_joins_all_types(place):
     assert count == sum(data.scan(t).count_rows() for t in data.tables if t.startswith("columns_"))
 
 
-def cli(*args: str) -> subprocess.CompletedProcess[str]:
-    code = "import sys; from ovsim.cli import main; sys.argv[0] = 'ovsim'; main()"
-    return subprocess.run([sys.executable, "-c", code, "query", *args], capture_output=True, text=True, timeout=120, check=False)
-
-
-def test_the_command_prints_and_writes_every_format(place, tmp_path):
+def test_the_command_prints_and_writes_every_format(place, tmp_path, command):
     text = "select file, joints, layers from files order by file limit 3"
     want = query(place / "fleet", text).to_pylist()
     dataset = str(place / "fleet")
-    table = cli(dataset, "select 1 + 1 as two")
+    table = command("query", dataset, "select 1 + 1 as two")
     assert (table.returncode, "two" in table.stdout, "2" in table.stdout) == (0, True, True)
-    assert json.loads(cli(dataset, text, "--format", "json").stdout) == want
-    rows = list(csv.DictReader(cli(dataset, text, "--format", "csv").stdout.splitlines()))
+    assert json.loads(command("query", dataset, text, "--format", "json").stdout) == want
+    rows = list(csv.DictReader(command("query", dataset, text, "--format", "csv").stdout.splitlines()))
     assert [(r["file"], int(r["joints"]), json.loads(r["layers"])) for r in rows] == [(r["file"], r["joints"], r["layers"]) for r in want]
-    got = cli(dataset, text, "--format", "parquet", "--out", str(tmp_path / "x.parquet"))
+    got = command("query", dataset, text, "--format", "parquet", "--out", str(tmp_path / "x.parquet"))
     assert got.returncode == 0
     assert pq.read_table(tmp_path / "x.parquet").to_pylist() == want
 
@@ -208,8 +205,8 @@ def test_the_command_prints_and_writes_every_format(place, tmp_path):
         (["DATASET", "select 1", "--format", "parquet"], "--out"),
     ],
 )
-def test_errors_are_one_line_without_a_traceback(place, args, reason):
-    got = cli(*[str(place / "fleet") if a == "DATASET" else a for a in args])
+def test_errors_are_one_line_without_a_traceback(place, command, args, reason):
+    got = command("query", *[str(place / "fleet") if a == "DATASET" else a for a in args])
     assert got.returncode in (1, 2)
     assert reason in got.stderr
     assert "Traceback" not in got.stderr
