@@ -22,7 +22,6 @@ Array = npt.NDArray[Any]
 CHUNK = 1 << 13  # rows of a range, by default
 NEAR = 1 << 11  # the same for work that reads what other work has just read
 FEW = 1 << 12
-REPEAT = 64  # copies of a repeated record that are written at once
 
 
 class Pass(NamedTuple):
@@ -122,26 +121,18 @@ def record_passes(rows: Array, kernel: Callable[..., None], records: Sequence[Re
     for r in records:
         if r.constant:
             kernel(0, 1, first, r.k, *r.args, *one)
-    repeat = repeat_everywhere if len(rows) == len(outs[0]) else repeat_row
-    passes = [Pass(repeat, (rows, readonly(np.tile(o.reshape(-1), REPEAT)), out.reshape(-1))) for o, out in zip(one, outs)]
+    passes = [Pass(repeat_row, (rows, readonly(o.reshape(-1)), out.reshape(-1))) for o, out in zip(one, outs)]
     return passes + [Pass(kernel, (rows, r.k, *r.args, *outs)) for r in varying]
 
 
 @ranged
 def repeat_row(lo: int, hi: int, rows: Array, template: Array, out: Array) -> None:
-    """Write the same lanes into every row of `out` (n * lanes,); `template` holds them `REPEAT` times."""
-    lanes = template.size // REPEAT
+    """Write the same lanes into every row of `out` (n * lanes,).
+
+    Only into the destination rows of this range: the passes that write other records of the same rows run in the same range, after this one.
+    """
+    lanes = template.size
     for i in range(lo, hi):
         start = at(rows[at(i, 1)], lanes)
         for lane in range(lanes):
-            out[start + np.uint64(lane)] = template[lane]
-
-
-@ranged
-def repeat_everywhere(lo: int, hi: int, rows: Array, template: Array, out: Array) -> None:
-    """The same where the rows are all rows there are: their order does not matter, so the destination is filled from end to end."""
-    lanes = template.size // REPEAT
-    for first in range(lo, hi, REPEAT):
-        start = at(first, lanes)
-        for lane in range(min(REPEAT, hi - first) * lanes):
             out[start + np.uint64(lane)] = template[lane]
