@@ -22,6 +22,7 @@ from consumer.findings import Teller
 from consumer.jit import readonly
 from consumer.order import Placed, joint_types, path_ranks, place_type
 from consumer.passes import Runner
+from consumer.prototypes import hidden_paths
 from consumer.resolve import column_work, empty_block, frame_work
 from consumer.rulesets import CONTRACT, RuleSet
 from consumer.rulesets import get as get_rules
@@ -76,7 +77,8 @@ class Batches:
         bodies = BodyTable.of(stage, self._rules, self.diagnostics, self._runner)
         transforms = Transforms.of(stage, bodies, self.diagnostics, self._runner)
         coupled = any(a.type_name in COUPLED and len(a) for a in stage.archetypes)
-        body_of_joint = np.zeros(stage.paths.path_count if coupled else 0, np.uint64)
+        hidden = hidden_paths(stage) if coupled else np.zeros(0, np.uint8)
+        body_of_joint = np.zeros(hidden.size, np.uint64)
         order = Buffers()
         every = order.cleared("every", (ranks.size // 64 + 1,), np.uint64)
         for type_name in self._types:
@@ -90,7 +92,7 @@ class Batches:
                 block, marks = empty_block(type_name, n, Buffers()), np.empty(n, np.uint8)
                 self._resolve(block, first, placed, sources, told, bodies, transforms, marks)
                 if coupled:
-                    derive_block(block, body_of_joint)
+                    derive_block(block, body_of_joint, hidden)
                 teller.add(block, marks)
                 yield from self._batches(block)
         teller.finish()

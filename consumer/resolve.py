@@ -74,7 +74,7 @@ def resolve(
         marks.append(mark)
     runner.run(columns)
     runner.run(frames, side_by_side=True)
-    derive_bodies(blocks, stage.paths.path_count)
+    derive_bodies(blocks, stage)
     out = Descriptors(stage.paths, tuple(blocks), chosen.name, diagnostics)
     teller = Teller(stage.paths, diagnostics)
     for block, mark in zip(blocks, marks):

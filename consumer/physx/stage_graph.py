@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +16,13 @@ from consumer.election import BODY_ROOT, JOINT_ROOT
 from consumer.graph import MISSING, NONE, STATIC
 from consumer.jit import serial
 from consumer.physx.owners import Owners
+from consumer.prototypes import below_prototypes, hidden_paths
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.diagnostics import Diagnostics
-from ovsim.stage import Archetype, Stage
+from ovsim.stage import Stage
 
 Array = npt.NDArray[Any]
 ROOT_API, PHYSX_API = "PhysicsArticulationRootAPI", "PhysxArticulationAPI"
-PROTOTYPE_API, INSTANCER = "PrototypeRootAPI", "PointInstancer"
 ARTICULABLE = frozenset((FIXED, REVOLUTE, PRISMATIC, SPHERICAL, D6))
 
 # why a root prim with the API makes no articulation of its own
@@ -67,7 +66,7 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
     side_path = np.concatenate([b.body for b in blocks] or [np.empty((0, 2), np.uint64)])
     type_index = np.repeat(np.arange(len(blocks), dtype=np.int64), [len(b) for b in blocks])
     row = np.concatenate([np.arange(len(b), dtype=np.int64) for b in blocks] or [np.empty(0, np.int64)])
-    prototype = below_prototypes(paths.parents, _rows_of(stage.with_schema(PROTOTYPE_API)), _rows_of(stage.with_type(INSTANCER)))
+    prototype = hidden_paths(stage)
     body_path = bodies.rigid_bodies
     homeless = np.zeros(paths.path_count, np.bool_) if owners is None else owners.homeless
     body_path = body_path[prototype[body_path] == 0]
@@ -129,10 +128,6 @@ def _unplaced(stage: Stage) -> npt.NDArray[np.bool_]:
     return below_prototypes(stage.paths.parents, roots, roots[:0]).astype(np.bool_)
 
 
-def _rows_of(archetypes: Iterable[Archetype]) -> Array:
-    return np.concatenate([*(a.path_ids for a in archetypes), np.empty(0, np.uint64)]).astype(np.int64)
-
-
 def _candidates(stage: Stage, prototype: Array, ranks: Array) -> tuple[Array, Array]:
     """Prims with the root API in path order, and whether `physxArticulation:articulationEnabled` switches each off."""
     ids, off = [np.empty(0, np.uint64)], [np.empty(0, np.bool_)]
@@ -147,18 +142,6 @@ def _candidates(stage: Stage, prototype: Array, ranks: Array) -> tuple[Array, Ar
     path, is_off = path[keep], is_off[keep]
     order = np.argsort(ranks[path], kind="stable")
     return path[order], is_off[order]
-
-
-@serial
-def below_prototypes(parents: Array, roots: Array, instancers: Array) -> Array:
-    """Which paths lie at or below one of the roots, or below (not at) an instancer, by path id, uint8; parents have smaller ids."""
-    inside, holds = np.zeros(parents.size, np.uint8), np.zeros(parents.size, np.uint8)
-    inside[roots] = 1
-    holds[instancers] = 1
-    for p in range(2, parents.size):
-        if inside[parents[p]] or holds[parents[p]]:
-            inside[p] = 1
-    return inside
 
 
 @serial

@@ -55,7 +55,7 @@ def resolve_with_rows(source: Openable, custom_types: Sequence[str] = ()) -> tup
         order += [rank[p] for p in paths]
         for row, path in enumerate(paths):
             _overwrite(out, block, row, opened.joints[path])
-    derive_bodies(out.blocks, out.paths.path_count)
+    derive_bodies(out.blocks, stage)
     for path, complaint in opened.unparsed.items():
         out.diagnostics.add("usd-unparsed", "error", f"OpenUSD's parser fails here, the prim is left out: {complaint}", path)
     for complaint in complaints:

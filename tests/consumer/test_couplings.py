@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hand import Hand
+
+from consumer import resolve, resolve_batches
+from consumer.physx import physx_document, physx_view
 
 GEAR, RACK, REVOLUTE = "PhysxPhysicsGearJoint", "PhysxPhysicsRackAndPinionJoint", "PhysicsRevoluteJoint"
 
@@ -54,3 +58,24 @@ def test_gear_hinge_is_no_joint():
     """A coupled path that is a body or missing gives no body."""
     row = gear(targets=("/A", "/Nope"))
     assert (row["body0"], row["body1"]) == (None, None)
+
+
+def test_gear_hinge_below_a_point_instancer_gives_no_body():
+    """Observed: a joint where nothing is created is no joint to a gear, whole and in batches; the other hinge still gives its body."""
+    hand = Hand().body("/A").body("/B").prim("/PI", np.eye(4), kind="PointInstancer")
+    hand.joint("/PI/H0", REVOLUTE, body1="/A").joint("/H1", REVOLUTE, body0="/B")
+    hand.joint("/J", GEAR, {"physics:hinge0": ["/PI/H0"], "physics:hinge1": ["/H1"]})
+    stage = hand.stage()
+    for table in (resolve(stage).to_arrow(), resolve_batches(stage, rows=1).reader().read_all()):
+        row = next(r for r in table.to_pylist() if r["path"] == "/J")
+        assert (row["body0"], row["body1"], row["hingePrimPath0"]) == (None, "/B", "/PI/H0")
+
+
+def test_articulation_beside_a_gear_to_a_hidden_hinge():
+    """Observed: the gear ties its hinge's body to nothing, so the body is anchored by the joint that would anchor it without the gear."""
+    hand = Hand().prim("/PI", np.eye(4), kind="PointInstancer").prim("/R", np.eye(4), ["PhysicsArticulationRootAPI"]).body("/R/A")
+    hand.joint("/PI/H0", "PhysicsFixedJoint", body0="/R/A").joint("/J", GEAR, {"physics:hinge0": ["/PI/H0"]})
+    hand.joint("/R/D", "PhysicsDistanceJoint", body0="/R/A")
+    document = physx_document(physx_view(hand.stage()), "")
+    assert document["articulations"] == {"/R": {"fixBase": True, "links": ["/R/A"]}}
+    assert document["joints"] == {}
