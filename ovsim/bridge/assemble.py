@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ovsim.bridge import worlds
 from ovsim.bridge.ids import Inward
 from ovsim.bridge.layout import ID_LANES, PATH, TOKEN, UNMARKED, Layout, field_of, holds_strings
 from ovsim.bridge.native import Live
@@ -67,8 +68,11 @@ class Assembly:
         self._ids.learn(PATH, paths)
         self._types.append((text, paths))
 
-    def finish(self) -> tuple[PathDictionary, tuple[Archetype, ...]]:
-        """The dictionary and the archetypes. BridgeError when ovstage does not know an id that a column holds."""
+    def finish(self, derived: bool = True) -> tuple[PathDictionary, tuple[Archetype, ...]]:
+        """The dictionary and the archetypes; without `derived` no world matrix that the local matrices tell (`ovsim.bridge.worlds`).
+
+        BridgeError when ovstage does not know an id that a column holds.
+        """
         self._ids.intern()
         whole = [_Whole(c, self._ids) for c in self._columns.values()]
         typed = [(t, self._ids.translate(p, (PATH,))) for t, p in self._types]
@@ -78,6 +82,8 @@ class Assembly:
         prims = every[order]  # in path order
         number = np.zeros(paths.path_count, np.int64)
         number[prims.astype(np.int64)] = np.arange(prims.size)
+        if not derived:
+            _drop_composed(paths, whole)
         for w in whole:
             w.place(number, prims.size)
         type_ = np.zeros(prims.size, np.int64)
@@ -85,7 +91,7 @@ class Assembly:
             type_[number[p.astype(np.int64)]] = i + 1
         types = ["", *(t for t, _ in typed)]
         schemas = [w for w in whole if w.column.name == SCHEMAS]
-        rest = sorted((w for w in whole if w.column.name != SCHEMAS), key=lambda w: w.column.name)
+        rest = sorted((w for w in whole if w.column.name != SCHEMAS and w.paths.size), key=lambda w: w.column.name)
         kind = _kinds([type_, *(w.key(prims.size) for w in schemas)], rest, prims.size)
         rows = np.argsort(kind, kind="stable")
         groups = np.split(rows, np.flatnonzero(np.diff(kind[rows])) + 1) if rows.size else []
@@ -103,6 +109,10 @@ class _Whole:
         self.values = ids.translate(values, column.lanes) if column.lanes else values
         self.counts = np.concatenate(column.counts) if column.layout.array else None
         self.row: I64 = np.empty(0, np.int64)
+
+    def keep(self, mask: npt.NDArray[np.bool_]) -> None:
+        """Forget the values of a dense column where the mask (n,) is False."""
+        self.paths, self.values = self.paths[mask], self.values[mask]
 
     def place(self, number: I64, prims: int) -> None:
         self.row = np.full(prims, -1, np.int64)
@@ -133,6 +143,16 @@ class _Whole:
         has = self.row >= 0
         out[has] = number[self.row[has]]
         return out
+
+
+def _drop_composed(paths: PathDictionary, whole: list[_Whole]) -> None:
+    matrices = {w.column.name: w for w in whole if w.column.layout.lanes == 16 and w.values.dtype == np.float64 and w.counts is None}
+    own, local = matrices.get(worlds.WORLD), matrices.get(worlds.LOCAL)
+    if own is None or local is None:
+        return
+    flags = [w for w in whole if w.column.name == worlds.RESET and w.values.ndim == 1 and w.counts is None]
+    resets = np.concatenate([np.empty(0, np.uint64), *(w.paths[w.values != 0] for w in flags)])
+    own.keep(~worlds.composed(paths.parents, (own.paths, own.values), (local.paths, local.values), resets))
 
 
 def _kinds(keys: list[I64], columns: list[_Whole], prims: int) -> I64:

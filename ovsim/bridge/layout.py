@@ -48,7 +48,6 @@ ID_LANES: dict[str, tuple[str, ...]] = {
 UNMARKED: dict[str, tuple[str, ...]] = {"usd-prim-type": (TOKEN,), "usd-schemas": (TOKEN,), "_protoPath": (PATH,)}
 # ovstage discovers two columns under the spelling of its storage; the contract's spelling names the same column.
 ALIAS = {"omni:fabric:localMatrix": "omni:xform", "omni:fabric:resetXformStack": "omni:resetXformStack"}
-DERIVED = frozenset({"omni:fabric:worldMatrix"})
 BUILT_IN = frozenset({"usd-path", "usd-parent", "usd-children", "usd-active"})
 # What a field's metadata says of values whose storage does not tell it: uint64 that are tokens of a USD string, uint8 that are numbers, not bools.
 TYPE, STRING_TYPE, UCHAR_TYPE = b"type", b"string", b"uchar"

@@ -14,7 +14,7 @@ import numpy as np
 from ovsim import contract
 from ovsim.bridge.assemble import Assembly
 from ovsim.bridge.ids import Outward
-from ovsim.bridge.layout import ALIAS, BUILT_IN, DERIVED, PATH, TOKEN, UNMARKED, Layout, of_field
+from ovsim.bridge.layout import ALIAS, BUILT_IN, PATH, TOKEN, UNMARKED, Layout, of_field
 from ovsim.bridge.native import Live
 from ovsim.bridge.pieces import Writing
 from ovsim.errors import BridgeError
@@ -55,8 +55,9 @@ def push(stage: Stage, ovstage_stage: Any, ordinal: int = 1, *, seal: bool = Tru
 def pull(ovstage_stage: Any, ordinal: int = 1, *, derived: bool = False) -> Stage:
     """Read a live `ovstage.Stage` as of a sealed ordinal into a Stage with its own path dictionary.
 
-    Rows stand in path order, archetypes by their first row. `derived` keeps `omni:fabric:worldMatrix`, which ovstage composes (and into which
-    simulated poses are written). BridgeError when the ordinal is not sealed, or an id or element type cannot be read.
+    Rows stand in path order, archetypes by their first row. `omni:fabric:worldMatrix`, which ovstage's population composes and into which simulated
+    poses are written, is left out where it equals the composed local matrices; `derived` keeps it everywhere. BridgeError when the ordinal is not
+    sealed, or an id or element type cannot be read.
     """
     live = Live(ovstage_stage)
     ordinal = _ordinal(ordinal)
@@ -64,7 +65,7 @@ def pull(ovstage_stage: Any, ordinal: int = 1, *, derived: bool = False) -> Stag
     if floor < ordinal:
         raise BridgeError(f"ordinal {ordinal} is not sealed (the write floor is {floor}); call advance_write_floor(ordinal={ordinal}).wait() first")
     names = _names(live)
-    skip = BUILT_IN | {PRIM_TYPE} | (frozenset() if derived else DERIVED)
+    skip = BUILT_IN | {PRIM_TYPE}
     assembly = Assembly(live)
     for text, paths in live.types(ordinal):
         assembly.add_type(text, paths)
@@ -72,7 +73,7 @@ def pull(ovstage_stage: Any, ordinal: int = 1, *, derived: bool = False) -> Stag
         assembly.add(names[piece.attribute], piece)
     version = ".".join(map(str, live.ovstage.library_version()))
     told = {"contract": contract.VERSION, "route": "ovstage", "ovstage": version, "ordinal": ordinal}
-    return Stage(*assembly.finish(), metadata=told)
+    return Stage(*assembly.finish(derived), metadata=told)
 
 
 def _names(live: Live) -> dict[int, str]:

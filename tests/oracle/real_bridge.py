@@ -1,6 +1,6 @@
 """ovsim's stages in the real system beside its own: run by the python that has ovstage and ovphysx, never imported by the tests.
 
-usage: python real_bridge.py < jobs, one JSON object a line {"usd", "snapshot", "steps", "plant"?}  >  one JSON document a line:
+usage: python real_bridge.py < jobs, one JSON object a line {"usd", "snapshot", "steps", "plant"? or "drop"?}  >  one JSON document a line:
     {"usd",
      "columns": differences between the real population and the snapshot, all rows, bit for bit,
      "objects": how many PhysX objects the pushed stage has at attach, "joints": how many of them are joints, "objects_differ": first differences,
@@ -8,7 +8,7 @@ usage: python real_bridge.py < jobs, one JSON object a line {"usd", "snapshot", 
      "state_differs": columns whose bits differ after the steps,
      "pulled": differences between the snapshot and what comes back by pull,
      "push_seconds"} or {"usd", "error"}
-A job with "plant" doubles that float column of the snapshot before the push: every comparison must see it.
+A job with "plant" doubles that float column of the snapshot before the push, one with "drop" leaves that column out: comparisons must see it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from ovphysx import OmniPvdDestination, PhysX, PhysXConfig
 from ovsim.bridge import differences, native, populate, pull, push, simulate
 from ovsim.stage import Archetype, Stage
 
-WORLD = ("omni:fabric:worldMatrix",)
 LINES = 8
 ROUNDS = 4  # of labels by reference: shape to material, joint to link to articulation, scene to all
 
@@ -110,10 +109,17 @@ def doubled(archetype: Archetype, name: str) -> Archetype:
     return replace(archetype, batch=archetype.batch.set_column(at, archetype.field(name), column))
 
 
+def dropped(archetype: Archetype, name: str) -> Archetype:
+    """The archetype without a column."""
+    return replace(archetype, batch=archetype.batch.drop_columns([name])) if name in archetype else archetype
+
+
 def examine(px: Any, job: dict[str, Any], scratch: str) -> dict[str, Any]:
     ours = Stage.load(job["snapshot"])
     if "plant" in job:
         ours = replace(ours, archetypes=tuple(doubled(a, job["plant"]) for a in ours.archetypes))
+    if "drop" in job:
+        ours = replace(ours, archetypes=tuple(dropped(a, job["drop"]) for a in ours.archetypes))
     theirs_live, ours_live = populate(job["usd"]), native.module().Stage("ours")
     try:
         started = time.perf_counter()
@@ -126,14 +132,14 @@ def examine(px: Any, job: dict[str, Any], scratch: str) -> dict[str, Any]:
         back = pull(ours_live)
         return {
             "usd": job["usd"],
-            "columns": [str(d) for d in differences(theirs, ours, without=WORLD)][:LINES],
+            "columns": [str(d) for d in differences(theirs, ours)][:LINES],
             "objects": len(made[1]),
             "joints": sum(o["joint"] for o in made[1]),
             "objects_differ": unequal(*made),
             "bodies": len(state[1]),
             "moved": sum(a != b for a, b in zip(start.column("position").to_pylist(), state[1].column("position").to_pylist())),
             "state_differs": [n for n in state[0].column_names if bits(state[0], n) != bits(state[1], n)],
-            "pulled": [str(d) for d in differences(ours, back, without=WORLD)][:LINES],
+            "pulled": [str(d) for d in differences(ours, back)][:LINES],
             "push_seconds": seconds,
         }
     finally:
