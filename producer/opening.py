@@ -23,7 +23,12 @@ _CODES = (
     ("schema-dropped", re.compile(r"API schema '.*' can not be added|Unknown schema|not a valid (applied )?API schema")),
     ("transform-op-skipped", re.compile(r"xformOp", re.IGNORECASE)),
 )
-_NOISE = re.compile(r"\(\w+ stage on stage @[^@]*@ <0x[0-9a-f]+>\)|(?<=@anon:)0x[0-9a-f]+:")
+# Addresses of USD's objects differ from run to run: a stage's description, an anonymous layer's name, and whatever else a message quotes. Parts of
+# names that merely look like one stay: an address stands alone, after a word, an @, an = or within angle brackets.
+_ADDRESS = r"0x[0-9a-fA-F]{4,16}"
+_NOISE = re.compile(
+    rf"\(\w+ stage on stage @[^@]*@ <{_ADDRESS}>\)|(?<=@anon:){_ADDRESS}:?|\s*<{_ADDRESS}>|(?:\s+(?:at|@|in stage|stage))?[ =]{_ADDRESS}(?![\w./:@-])"
+)
 _PATH = re.compile(r"<(/[^>]*)>")
 
 
@@ -41,8 +46,13 @@ def quiet(diagnostics: Diagnostics) -> Iterator[None]:
 
 def note(messages: Iterable[str], diagnostics: Diagnostics) -> None:
     """Add USD messages as rows, each once, sorted: USD composes in parallel and reports in any order."""
-    for message in sorted({_NOISE.sub("", m).strip() for m in messages}):
+    for message in sorted({without_addresses(m) for m in messages}):
         diagnostics.add(code_of(message), "warning", message, path_of(message))
+
+
+def without_addresses(message: str) -> str:
+    """A USD message without addresses of objects, which would make two runs, and two equal complaints, differ."""
+    return _NOISE.sub("", message).strip()
 
 
 def code_of(message: str) -> str:
@@ -71,7 +81,7 @@ def open_stage(source: Any, diagnostics: Diagnostics) -> tuple[Any, str]:
     except Tf.ErrorException as e:
         raise SourceError(f"{name} is not a readable USD stage: {_reason(e)}") from None
     except (RuntimeError, ValueError, MemoryError) as e:
-        raise SourceError(f"{name} is not a readable USD stage: {e}") from None
+        raise SourceError(f"{name} is not a readable USD stage: {without_addresses(str(e))}") from None
     if stage is None:
         raise SourceError(f"{name} is not a readable USD stage")
     return stage, name
@@ -95,4 +105,4 @@ def _reason(error: Exception) -> str:
     """The first informative line of a USD error, without source locations."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     texts = [m.group(1).strip(" '\"") for line in lines if (m := re.search(r"at line \d+ in file [^:]*: (.*)$", line))]
-    return texts[0] if texts else (lines[0] if lines else "unknown error")
+    return without_addresses(texts[0] if texts else (lines[0] if lines else "unknown error"))

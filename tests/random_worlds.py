@@ -6,16 +6,8 @@ import random
 
 from reference_articulations import WORLD, Joint, World
 
-TYPES = (
-    "PhysicsFixedJoint",
-    "PhysicsRevoluteJoint",
-    "PhysicsPrismaticJoint",
-    "PhysicsSphericalJoint",
-    "PhysicsDistanceJoint",
-    "PhysicsJoint",
-    "PhysxPhysicsGearJoint",
-    "PhysxPhysicsRackAndPinionJoint",
-)
+from ovsim.contract.joints import JOINT_TYPES as TYPES
+
 _WEIGHTS = (6, 8, 3, 2, 1, 2, 1, 1)
 
 

@@ -6,16 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-TYPES = (
-    "PhysicsFixedJoint",
-    "PhysicsRevoluteJoint",
-    "PhysicsPrismaticJoint",
-    "PhysicsSphericalJoint",
-    "PhysicsDistanceJoint",
-    "PhysicsJoint",
-    "PhysxPhysicsGearJoint",
-    "PhysxPhysicsRackAndPinionJoint",
-)
+from ovsim.contract.joints import JOINT_TYPES as TYPES
+
 ROT, TRANS = ("rotX", "rotY", "rotZ"), ("transX", "transY", "transZ")
 _INSTANCE = {"PhysicsRevoluteJoint": "angular", "PhysicsPrismaticJoint": "linear"}
 _NAMES = ("A", "b", "Z", "a1", "z10", "z8")

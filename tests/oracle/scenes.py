@@ -9,15 +9,8 @@ import random
 from oracle.usda import Scene, number, tuple_
 from random_worlds import random_world
 
-FIXED, REVOLUTE, PRISMATIC, SPHERICAL, DISTANCE, D6 = (
-    "PhysicsFixedJoint",
-    "PhysicsRevoluteJoint",
-    "PhysicsPrismaticJoint",
-    "PhysicsSphericalJoint",
-    "PhysicsDistanceJoint",
-    "PhysicsJoint",
-)
-GEAR, RACK = "PhysxPhysicsGearJoint", "PhysxPhysicsRackAndPinionJoint"
+from ovsim.contract.joints import D6, DISTANCE, FIXED, GEAR, PRISMATIC, RACK, REVOLUTE, SPHERICAL
+
 TYPES, WEIGHTS = (FIXED, REVOLUTE, PRISMATIC, SPHERICAL, DISTANCE, D6), (3, 8, 4, 4, 2, 5)
 LINEAR, ROTATIONAL = ("transX", "transY", "transZ"), ("rotX", "rotY", "rotZ")
 INSTANCES = {
