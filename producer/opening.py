@@ -11,6 +11,7 @@ from typing import Any
 
 from pxr import Tf, Usd, UsdUtils
 
+from ovsim.addresses import without_addresses
 from ovsim.diagnostics import Diagnostics
 from ovsim.errors import SourceError
 
@@ -22,12 +23,6 @@ _CODES = (
     ("reference-cycle", re.compile(r"[Cc]ycle")),
     ("schema-dropped", re.compile(r"API schema '.*' can not be added|Unknown schema|not a valid (applied )?API schema")),
     ("transform-op-skipped", re.compile(r"xformOp", re.IGNORECASE)),
-)
-# Addresses of USD's objects differ from run to run: a stage's description, an anonymous layer's name, and whatever else a message quotes. Parts of
-# names that merely look like one stay: an address stands alone, after a word, an @, an = or within angle brackets.
-_ADDRESS = r"0x[0-9a-fA-F]{4,16}"
-_NOISE = re.compile(
-    rf"\(\w+ stage on stage @[^@]*@ <{_ADDRESS}>\)|(?<=@anon:){_ADDRESS}:?|\s*<{_ADDRESS}>|(?:\s+(?:at|@|in stage|stage))?[ =]{_ADDRESS}(?![\w./:@-])"
 )
 _PATH = re.compile(r"<(/[^>]*)>")
 
@@ -48,11 +43,6 @@ def note(messages: Iterable[str], diagnostics: Diagnostics) -> None:
     """Add USD messages as rows, each once, sorted: USD composes in parallel and reports in any order."""
     for message in sorted({without_addresses(m) for m in messages}):
         diagnostics.add(code_of(message), "warning", message, path_of(message))
-
-
-def without_addresses(message: str) -> str:
-    """A USD message without addresses of objects, which would make two runs, and two equal complaints, differ."""
-    return _NOISE.sub("", message).strip()
 
 
 def code_of(message: str) -> str:

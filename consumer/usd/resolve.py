@@ -18,6 +18,7 @@ from consumer.units import clamp_positive
 from consumer.usd.rows import DOF, rows
 from consumer.usd.source import UsdJoint, UsdSource
 from consumer.usd.values import has_opinion
+from ovsim.addresses import without_addresses
 from ovsim.contract.joints import D6, DISTANCE
 from ovsim.stage import Stage
 
@@ -58,8 +59,8 @@ def resolve_with_rows(source: Openable, custom_types: Sequence[str] = ()) -> tup
     derive_bodies(out.blocks, stage)
     for path, complaint in opened.unparsed.items():
         out.diagnostics.add("usd-unparsed", "error", f"OpenUSD's parser fails here, the prim is left out: {complaint}", path)
-    for complaint in complaints:
-        out.diagnostics.add("usd-parser", "warning", complaint.commentary)
+    for said in sorted({without_addresses(c.commentary) for c in complaints}):
+        out.diagnostics.add("usd-parser", "warning", said)
     out.metadata = {"backend": BACKEND, "namespace": np.array(order, np.int64), "distance_first": True}
     return opened, stage, out
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ovsim.addresses import without_addresses
 from ovsim.diagnostics import Diagnostics
-from producer.opening import note, without_addresses
+from producer.opening import note
 
 
 @pytest.mark.parametrize(
