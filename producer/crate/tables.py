@@ -23,6 +23,8 @@ U64 = npt.NDArray[np.uint64]
 ATTRIBUTE, CONNECTION, PRIM_SPEC, ROOT_SPEC, RELATIONSHIP, TARGET, VARIANT, VARIANT_SET = 1, 2, 6, 7, 8, 9, 10, 11
 _SPEC_TYPES = 12
 
+_SIDE_BY_SIDE = 1 << 16  # bytes of the spec lists from which a second thread pays; on a busy machine it waits long for its turn
+
 
 @dataclass(frozen=True)
 class Tables:
@@ -59,10 +61,15 @@ def read_tables(buffer: Buffer) -> Tables:
     sets = _field_sets(buffer, layout["FIELDSETS"], name.size)
     special = np.zeros(len(tokens), np.uint8)
     special[[i for i, t in enumerate(tokens) if not t or t[0] in "{[."]] = 1
-    with ThreadPoolExecutor(1) as pool:  # the two longest parts side by side; the kernels let go of the interpreter
-        reading = pool.submit(_spec_lists, buffer, layout["SPECS"])
+    if layout["SPECS"].end - layout["SPECS"].start < _SIDE_BY_SIDE:
+        lists = _spec_lists(buffer, layout["SPECS"])
         paths = read_tree(buffer, layout["PATHS"], special)
-        spec = _checked_specs(*reading.result(), layout["SPECS"], paths, sets)
+    else:
+        with ThreadPoolExecutor(1) as pool:  # the two longest parts side by side; the kernels let go of the interpreter
+            reading = pool.submit(_spec_lists, buffer, layout["SPECS"])
+            paths = read_tree(buffer, layout["PATHS"], special)
+            lists = reading.result()
+    spec = _checked_specs(*lists, layout["SPECS"], paths, sets)
     return Tables(buffer, layout, tokens, strings, name, rep, sets, paths, *spec)
 
 

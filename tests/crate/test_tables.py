@@ -177,3 +177,15 @@ def test_default_version(tmp_path: Path) -> None:
     target = tmp_path / "now.usdc"
     everything().Export(str(target))
     assert check_file(target) > 150
+
+
+def test_lists_read_side_by_side_are_the_same(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "all.usdc"
+    Sdf.Layer.FindOrOpen(str(source)).Export(str(target))
+    data = target.read_bytes()
+    one = read_tables(Buffer(data))
+    monkeypatch.setattr("producer.crate.tables._SIDE_BY_SIDE", 0)
+    two = read_tables(Buffer(data))
+    for name in ("spec_path", "spec_fields", "spec_type"):
+        assert np.array_equal(getattr(one, name), getattr(two, name))
+    assert np.array_equal(one.paths.parent, two.paths.parent)
