@@ -179,7 +179,8 @@ class _Paths:
         named = [ids.reshape(-1) for b in descriptors.blocks for ids in (b.path, b.rel, b.body, b.coupled)]
         self._few = 8 * sum(ids.size for ids in named) < descriptors.paths.path_count
         if self._few:  # a batch of a large stage: no table of all paths
-            self._ids = np.unique(np.concatenate(named)) if named else np.empty(0, np.uint64)
+            ids = np.sort(np.concatenate(named)) if named else np.empty(0, np.uint64)
+            self._ids = ids[np.flatnonzero(np.diff(ids, prepend=ids[:1] + np.uint64(1)))]  # np.unique hashes, which takes far longer
             self._texts = descriptors.paths.path_strings(self._ids)
             return
         seen = np.zeros(descriptors.paths.path_count, np.bool_)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from consumer.articulations import ELECT, JointGraph, Roots
 from consumer.blocks import Descriptors
-from consumer.bodies import BodyTable
+from consumer.bodies import COLLIDER, RIGID_BODY, SHAPE, BodyTable
 from consumer.columns import ColumnReader
 from consumer.election import BODY_ROOT, JOINT_ROOT
 from consumer.graph import MISSING, NONE, STATIC
@@ -74,8 +74,9 @@ def stage_graph(stage: Stage, descriptors: Descriptors, bodies: BodyTable, ranks
     last = last_rank(paths.parents, ranks)
     body_at = np.full(paths.path_count, STATIC, np.int64)
     body_at[0] = NONE
-    every = np.arange(paths.path_count)
-    body_at[prototype.astype(bool) | (homeless & ~bodies.rigid_body(every)) | (bodies.collider(every) & ~bodies.acts(every))] = MISSING
+    flags = bodies.flags
+    rigid, collides, shapes = ((flags & np.uint8(bit)) != 0 for bit in (RIGID_BODY, COLLIDER, SHAPE))
+    body_at[prototype.astype(bool) | (homeless & ~rigid) | (collides & ~rigid & ~shapes)] = MISSING  # a collider that does not act
     body_at[body_path] = np.arange(body_path.size)
     outside = prototype[path] == 0
     joint_at = np.full(paths.path_count, NONE, np.int64)

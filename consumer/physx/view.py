@@ -244,10 +244,14 @@ def _standalone(
             force = b.break_force[rows]
             out.break_force[here] = np.where(np.isfinite(force), force, FLT_MAX)
             out.collision[here] = b.collision[rows]
-            out.remark[here] |= np.where(b.properties_listed[rows].any(axis=1), c.BIT["inert-axis-api"], 0)
-            out.remark[here] |= np.where((b.drive_envelope[rows] & b.drive_listed[rows]).any(axis=1), c.BIT["inert-envelope"], 0)
-            out.remark[here] |= np.where(b.state_listed[rows].any(axis=1), c.BIT["inert-state"], 0)
-            out.remark[here] |= np.where(b.friction[rows] > 0, c.BIT["inert-joint-friction"], 0)
+            if b.properties_listed.any():
+                out.remark[here] |= np.where(b.properties_listed[rows].any(axis=1), c.BIT["inert-axis-api"], 0)
+            if b.drive_envelope.any():
+                out.remark[here] |= np.where((b.drive_envelope[rows] & b.drive_listed[rows]).any(axis=1), c.BIT["inert-envelope"], 0)
+            if b.state_listed.any():
+                out.remark[here] |= np.where(b.state_listed[rows].any(axis=1), c.BIT["inert-state"], 0)
+            if b.friction.any():
+                out.remark[here] |= np.where(b.friction[rows] > 0, c.BIT["inert-joint-friction"], 0)
         first += count
     return _couple(descriptors, g, out, links, outcome, reason)
 
