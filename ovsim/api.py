@@ -19,20 +19,28 @@ if TYPE_CHECKING:
 Source = str | os.PathLike[str] | Stage
 
 
-def populate(source: str | os.PathLike[str], *, route: str = "auto", custom_joints: Sequence[str] = ()) -> Stage:
+def populate(
+    source: str | os.PathLike[str],
+    *,
+    route: str = "auto",
+    custom_joints: Sequence[str] = (),
+    spool: str | os.PathLike[str] | None = None,
+) -> Stage:
     """Population's rows and columns of a USD stage file (.usd, .usda, .usdc, .usdz).
 
-    `route` is auto, crate or composed; `custom_joints` are further joint type tokens. SourceError when the file cannot be read.
+    `route` is auto, crate or composed; `custom_joints` are further joint type tokens; `spool` is a folder for the columns of a stage that is larger
+    than memory. SourceError when the file cannot be read, SpoolError when the folder has no room.
     """
     import producer
 
-    return producer.populate(source, route=route, custom_joints=custom_joints)
+    return producer.populate(source, route=route, custom_joints=custom_joints, spool=spool)
 
 
-def open_stage(source: Source, *, route: str = "auto", custom_joints: Sequence[str] = ()) -> Stage:
+def open_stage(source: Source, *, route: str = "auto", custom_joints: Sequence[str] = (), spool: str | os.PathLike[str] | None = None) -> Stage:
     """A Stage from whatever stands for one: a Stage itself, a snapshot directory, a USD file, a table or a directory of tables (`ovsim.tables`).
 
-    SourceError, SnapshotError or TableError otherwise; CustomJointError for custom joints that are none (`ovsim.contract.joints`).
+    `spool` as for `populate`. SourceError, SpoolError, SnapshotError or TableError otherwise;
+    CustomJointError for custom joints that are none (`ovsim.contract.joints`).
     """
     custom_joints = custom_joint_types(custom_joints)
     if isinstance(source, Stage):
@@ -44,7 +52,7 @@ def open_stage(source: Source, *, route: str = "auto", custom_joints: Sequence[s
         return tables.read_stage(where)
     if where.is_dir():
         raise SourceError(f"{where} is a directory without snapshot.json; give a stage file or a directory that `ovsim populate` wrote")
-    return populate(source, route=route, custom_joints=custom_joints)
+    return populate(source, route=route, custom_joints=custom_joints, spool=spool)
 
 
 def resolve(source: Source, *, rules: str = "contract-0.6", custom_joints: Sequence[str] = (), **options: Any) -> Descriptors:

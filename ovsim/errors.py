@@ -24,6 +24,10 @@ class CrateError(SourceError):
         return self if self.file else CrateError(self.message, self.position, file)
 
 
+class SpoolError(OvsimError):
+    """Columns that are to be kept on disk while a stage is populated cannot be written there."""
+
+
 class SnapshotError(OvsimError):
     """A snapshot directory is incomplete, truncated, foreign or of an unsupported version."""
 

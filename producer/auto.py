@@ -11,12 +11,13 @@ from typing import Any
 
 from ovsim.stage import Stage
 from producer import composed
+from producer.spool import Spool
 
 SMALL = 48 << 10  # bytes of a file that pxr populates faster than kernels load, in a process that has not loaded them yet
 _ARCS = (b"references", b"payload", b"subLayers", b"inheritPaths", b"inherits", b"specializes", b"variantSelection")
 
 
-def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = ()) -> Stage:
+def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = (), spool: Spool | None = None) -> Stage:
     """See `producer.populate`. SourceError when the file is missing or unreadable, CrateError when a .usdc file is corrupt."""
     reason = _better_composed(source)
     if not reason:
@@ -24,10 +25,10 @@ def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[st
         from producer.crate.errors import Unprovable
 
         try:
-            return _told(population.populate(source, custom_joints=custom_joints), "read columnar")
+            return _told(population.populate(source, custom_joints=custom_joints, spool=spool), "read columnar")
         except Unprovable as e:
             reason = e.reason
-    stage = composed.populate(source, custom_joints=custom_joints)
+    stage = composed.populate(source, custom_joints=custom_joints, spool=spool)
     stage.metadata["reason"] = reason
     return _told(stage, "read through pxr")
 

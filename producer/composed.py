@@ -30,19 +30,20 @@ from producer.plan import Planner, RowKind
 from producer.provenance import AUTHORED, FALLBACK
 from producer.rows import Row, RowReader
 from producer.selection import PHYSICS_BINDING, Role, is_binding
+from producer.spool import Spool
 from producer.values import TYPES
 
 SUBSET, INSTANCER = "GeomSubset", "PointInstancer"
 _VELOCITIES = "physics:localSpaceVelocities"
 
 
-def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = ()) -> Stage:
+def populate(source: str | os.PathLike[str] | Any, *, custom_joints: Sequence[str] = (), spool: Spool | None = None) -> Stage:
     """See `producer.populate`."""
     diagnostics = Diagnostics()
     with _no_collector(), quiet(diagnostics):
         schemas = registry.load()
         usd, name = open_stage(source, diagnostics)
-        return _Walk(usd, name, schemas, frozenset(custom_joints), diagnostics).run()
+        return _Walk(usd, name, schemas, frozenset(custom_joints), diagnostics, spool).run()
 
 
 @contextmanager
@@ -60,12 +61,14 @@ def _no_collector() -> Iterator[None]:
 class _Walk:
     """One population of one stage."""
 
-    def __init__(self, usd: Any, name: str, schemas: registry.Schemas, custom_joints: frozenset[str], diagnostics: Diagnostics) -> None:
+    def __init__(
+        self, usd: Any, name: str, schemas: registry.Schemas, custom_joints: frozenset[str], diagnostics: Diagnostics, spool: Spool | None
+    ) -> None:
         self.usd, self.name, self.schemas, self.diagnostics = usd, name, schemas, diagnostics
         units = Units(float(UsdGeom.GetStageMetersPerUnit(usd)), str(UsdGeom.GetStageUpAxis(usd)))
         self.planner = Planner(schemas, units, custom_joints)
         self.paths = PathDictionary()
-        self.assembler = Assembler(self.paths)
+        self.assembler = Assembler(self.paths, spool)
         self.kinds: dict[tuple[str, tuple[str, ...]], RowKind] = {}
         self.members: dict[str, Row] = {}
         self.is_member: dict[RowKind, bool] = {}

@@ -103,3 +103,8 @@ def each(files: Sequence[Path], work: Callable[[Path], Any], done: Callable[[Pat
                 done(file, result)
     if bad:
         raise typer.Exit(1)
+
+
+def beside(out: Path) -> Path:
+    """The nearest directory above `out` that is there: where columns of a large stage wait while they are made."""
+    return next((p for p in out.absolute().parents if p.is_dir()), Path("."))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ovsim.cli.common import Custom, Route, progress
+from ovsim.cli.common import Custom, Route, beside, progress
 
 NAME = "populate"
 
@@ -23,7 +23,7 @@ def run(
 
     with progress(1) as tell:
         tell(f"populate {file}")
-        stage = populate(file, route=route.value, custom_joints=tuple(custom or ()))
+        stage = populate(file, route=route.value, custom_joints=tuple(custom or ()), spool=beside(out))
         tell(f"save {out}")
         stage.save(out)
     for d in stage.diagnostics:

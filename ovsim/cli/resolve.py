@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ovsim.cli.common import Custom, File, Route, progress
+from ovsim.cli.common import Custom, File, Route, beside, progress
 from ovsim.contract.joints import DISTANCE, SPHERICAL
 
 if TYPE_CHECKING:
@@ -35,7 +35,11 @@ def run(
     route: Annotated[Route, typer.Option(help="Reader: the columnar one where it can prove the result, else the composed one.")] = Route.auto,
     custom: Custom = None,
 ) -> None:
-    """Resolve a stage's joint columns into descriptors."""
+    """Resolve a stage's joint columns into descriptors.
+
+    With --format parquet a stage may be larger than memory: columns wait on disk beside the results, and descriptors are
+    written batch by batch.
+    """
     from ovsim.api import open_stage, resolve
     from ovsim.cli import output
     from ovsim.files import write_directory
@@ -44,7 +48,8 @@ def run(
         raise typer.BadParameter("parquet needs a directory: give it with --out", param_hint="--format")
     with progress(1) as tell:
         tell(f"populate {file}")
-        stage = open_stage(file, custom_joints=tuple(custom or ()), route=route.value)
+        spool = beside(out) if format is Format.parquet and out is not None else None
+        stage = open_stage(file, custom_joints=tuple(custom or ()), route=route.value, spool=spool)
         tell(f"resolve {file}")
         if format is Format.parquet and out is not None:
             _stream(stage, rules, tuple(custom or ()), out)

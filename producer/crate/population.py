@@ -35,6 +35,7 @@ from producer.opening import check_file, quiet
 from producer.plan import Planner, RowKind
 from producer.provenance import AUTHORED, FALLBACK
 from producer.selection import PHYSICS_BINDING, Role, is_binding, population
+from producer.spool import Spool
 from producer.values import TYPES
 
 I64 = npt.NDArray[np.int64]
@@ -45,40 +46,52 @@ SUBSET, INSTANCER, COLLIDER = "GeomSubset", "PointInstancer", "PhysicsCollisionA
 _METADATA = {"metersPerUnit": (rp.DOUBLE, 0.01), "kilogramsPerUnit": (rp.DOUBLE, 1.0), "upAxis": (rp.TOKEN, "Y")}
 
 
-def populate(source: str | os.PathLike[str], *, custom_joints: Sequence[str] = ()) -> Stage:
+def populate(source: str | os.PathLike[str], *, custom_joints: Sequence[str] = (), spool: Spool | None = None) -> Stage:
     """Populate from a file. SourceError when it cannot be read, CrateError when it is broken, `Unprovable` when only USD can compose it."""
     if not isinstance(source, (str, os.PathLike)):
         raise Unprovable("the source is an open stage, not a file")
     name = os.fspath(source)
     check_file(Path(name))
+    diagnostics = Diagnostics()
+    paths = PathDictionary()
+    assembler = Assembler(paths, spool)
     try:
-        library = Library(PathDictionary())
-        number = library.layer_number(assets.identify(os.path.realpath(name)))
-        space = Namespacer(library, Composer(library)).build(number)
-        library.seal()
-        diagnostics = Diagnostics()
-        with quiet(diagnostics):
-            return _Population(library, space, number, name, frozenset(custom_joints), diagnostics).run()
+        layers = _collect(name, frozenset(custom_joints), paths, assembler, diagnostics)
     except Unprovable:
         raise
     except CrateError as e:
         raise e.of(name) from e
+    found = {"source": name, "route": "crate", "reason": "composed from decoded layers", "contract": contract.VERSION, "layers": layers}
+    return Stage(paths, assembler.finish(), diagnostics, found)
+
+
+def _collect(name: str, custom_joints: frozenset[str], paths: PathDictionary, assembler: Assembler, diagnostics: Diagnostics) -> list[str]:
+    """Put the rows into the assembler; returns the layers. Layers and namespace are gone before the columns are joined."""
+    library = Library(paths)
+    number = library.layer_number(assets.identify(os.path.realpath(name)))
+    space = Namespacer(library, Composer(library)).build(number)
+    library.seal()
+    with quiet(diagnostics):
+        _Population(library, space, number, custom_joints, assembler, diagnostics).run()
+    return [layer.identifier for layer in library.layers]
 
 
 class _Population:
     """One population of one composed namespace."""
 
-    def __init__(self, library: Library, space: Namespace, number: int, name: str, custom_joints: frozenset[str], diagnostics: Diagnostics) -> None:
-        self.library, self.space, self.number, self.name = library, space, number, name
+    def __init__(
+        self, library: Library, space: Namespace, number: int, custom_joints: frozenset[str], assembler: Assembler, diagnostics: Diagnostics
+    ) -> None:
+        self.library, self.space, self.assembler = library, space, assembler
         self.paths = library.paths
         self.diagnostics = diagnostics
         self.schemas = registry.load()
         self.metadata = {n: _stage_value(library.layers[number], n) for n in _METADATA}
         units = Units(float(self.metadata["metersPerUnit"][0]), str(self.metadata["upAxis"][0]))
         self.planner = Planner(self.schemas, units, custom_joints)
-        self.assembler = Assembler(self.paths)
 
-    def run(self) -> Stage:
+    def run(self) -> None:
+        """Every row into the assembler."""
         self._metadata_row()
         meta = opinions.resolve(self.library, self.space)
         self.states = opinions.states(self.space, meta)
@@ -96,9 +109,6 @@ class _Population:
         for root in sorted(self.published):
             self.assembler.add(UNTYPED, (instances.ROOT_API,), [int(self.path_of[root])], {})
         self.schemas.report(self.used, self.diagnostics)
-        layers = [layer.identifier for layer in self.library.layers]
-        found = {"source": self.name, "route": "crate", "reason": "composed from decoded layers", "contract": contract.VERSION, "layers": layers}
-        return Stage(self.paths, self.assembler.finish(), self.diagnostics, found)
 
     def _metadata_row(self) -> None:
         """Rule 14: the row of `/`."""
