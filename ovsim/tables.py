@@ -201,4 +201,5 @@ def _vector(builder: StageBuilder, name: str, spec: contract.Column | None, arra
 
 def _refuse(builder: StageBuilder, code: str, name: str, what: str, paths: Sequence[Any]) -> None:
     more = f" ({len(paths)} rows, this is the first)" if len(paths) > 1 else ""
-    builder.diagnostics.add(code, "error", f"{what}; the parser reads no such column, so it counts as absent{more}", str(paths[0]), name)
+    message = f"{what}; the parser reads no such column, so it counts as absent: write it as declared{more}"
+    builder.diagnostics.add(code, "error", message, str(paths[0]), name)

@@ -69,11 +69,13 @@ def _parser(context: Context, view: PhysxView | None) -> None:
     import consumer
 
     told = {(d.code, d.path, d.column) for d in context.out}
+    somewhere = {(code, path) for code, path, _ in told}  # the parser tells of a joint what the checks tell of its column
     built = consumer.physx_view(context.stage, context.custom_joints) if view is None else view
     for found in (built.descriptors.diagnostics, built.diagnostics):
         for d in found:
-            key = (_ALSO_TOLD_HERE.get(d.code, d.code), d.path, d.column)
-            if key not in told:
+            code = _ALSO_TOLD_HERE.get(d.code, d.code)
+            key = (code, d.path, d.column)
+            if key not in told and (d.column or (code, d.path) not in somewhere):
                 told.add(key)
                 context.out.extend([d])
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from ovsim.check.context import Context
 from ovsim.contract import findings
 
-_HARMLESS = frozenset({"physics:breakForce", "physics:breakTorque"})  # inf and FLT_MAX reach PhysX as the same number
+_HARMLESS = re.compile(r"physics:break(Force|Torque)|drive:\w+:physics:maxForce")  # inf and FLT_MAX reach PhysX as the same number
 _SEVERITY = {"defect": "error", "fragile": "warning", "note": "info"}
 
 
@@ -20,7 +21,7 @@ def check(context: Context) -> None:
             continue
         for name, constant in context.expected(archetype).items():
             column = context.contract.on(archetype.type_name, name)
-            if name in archetype or column is None or column.parser_default is None or name in _HARMLESS:
+            if name in archetype or column is None or column.parser_default is None or _HARMLESS.fullmatch(name):
                 continue
             default = column.parser_default(context.units)
             if default is None or same(default, constant.value):
@@ -28,7 +29,7 @@ def check(context: Context) -> None:
             recorded = [f for f in findings.touching(name) if "absent" in f.id or f.id.startswith("articulation-")]
             severity = _SEVERITY[recorded[0].severity] if recorded else "warning"
             told = f" [{recorded[0].id}]" if recorded else ""
-            message = f"absent, so the parser takes {default}; population writes {constant.value}: write that{told}"
+            message = f"absent, so the parser takes {default}; population writes {constant.value}: write that, or a value of your own{told}"
             context.tell("absent-column", severity, archetype, name, message)
     if context.stage.find("/") is None:
         message = "no row for / with the stage metadata: the parser assumes metres and Z up; add usd-metadata:metersPerUnit and :upAxis"
@@ -41,9 +42,8 @@ def _units(context: Context, archetype: Any) -> None:
         return
     for name, value in UNITS.items():
         if name not in archetype:
-            context.tell(
-                "absent-column", "warning", archetype, name, f"absent, so the parser assumes metres, kilograms, Z; population writes {value}"
-            )
+            message = f"absent, so the parser assumes metres, kilograms, Z; population writes {value}: write that, or the units of your values"
+            context.tell("absent-column", "warning", archetype, name, message)
 
 
 UNITS: dict[str, Any] = {"usd-metadata:metersPerUnit": 0.01, "usd-metadata:kilogramsPerUnit": 1.0, "usd-metadata:upAxis": "Y"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 import pyarrow as pa
 
 from ovsim.check.context import Context
@@ -26,7 +28,9 @@ def check(context: Context) -> None:
                 continue
             if column is None:
                 if not name.startswith(_STRUCTURE) and not name.startswith("newton:"):
-                    context.tell("unread-column", "info", archetype, name, "the contract has no such column, so nobody reads it; check the name")
+                    context.tell(
+                        "unread-column", "info", archetype, name, f"the contract has no such column, so nobody reads it; {_meant(context, name)}"
+                    )
             else:
                 _gate(context, archetype, name, column)
 
@@ -52,9 +56,16 @@ def _gate(context: Context, archetype: Archetype, name: str, column: Column) -> 
         if not archetype.lists(schema):
             context.tell("inert-column", "warning", archetype, name, f"{schema} is not listed in usd-schemas, so this has no effect; list it")
     elif component.kind == "type" and column.name not in {c.name for c in _declared(context, archetype)}:
-        context.tell(
-            "unread-column", "warning", archetype, name, f"a column of {component.name}, which {archetype.type_name or 'a typeless prim'} is not"
-        )
+        owners = sorted(c.name for c in context.contract.components.values() if c.kind == "type" and any(x.name == column.name for x in c.columns))
+        message = f"a column of {' and '.join(owners)}, which {archetype.type_name or 'a typeless prim'} is not: nobody reads it here; leave it out"
+        context.tell("unread-column", "warning", archetype, name, message)
+
+
+def _meant(context: Context, name: str) -> str:
+    """What to do about an unknown name: the contract's names that look like it."""
+    known = [c.name for component in context.contract.components.values() for c in component.columns]
+    near = difflib.get_close_matches(name, known, 2, 0.8)
+    return f"did you mean {' or '.join(near)}?" if near else "check the name"
 
 
 def _declared(context: Context, archetype: Archetype) -> tuple[Column, ...]:
@@ -72,11 +83,10 @@ def _type(context: Context, archetype: Archetype, name: str, column: Column) -> 
     if pa.types.is_uint64(got) and column.semantic == col.TOKEN_ID:
         return
     if readable(got, column):
-        context.tell("wrong-type", "info", archetype, name, f"{got} where {column.type} is declared; the parser casts it")
+        context.tell("wrong-type", "info", archetype, name, f"{got} where {column.type} is declared; the parser casts it, so nothing is lost")
     else:
-        context.tell(
-            "wrong-type", "error", archetype, name, f"{got} where {column.type} is declared; the parser cannot read it, so it counts as absent"
-        )
+        message = f"{got} where {column.type} is declared; the parser cannot read it, so it counts as absent: write {want}"
+        context.tell("wrong-type", "error", archetype, name, message)
 
 
 def readable(got: pa.DataType, column: Column) -> bool:

@@ -58,7 +58,7 @@ def _pair(
         context.tell("radians-suspected", "warning", a, name, _RADIANS, _radians(low, high))
 
 
-_RADIANS = "these bounds look like radians; columns hold degrees"
+_RADIANS = "these bounds look like radians; columns hold degrees: multiply by 180 / pi"
 
 
 def _radians(low: npt.NDArray[np.float64], high: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
@@ -100,7 +100,7 @@ def _w_first(context: Context) -> None:
                 continue
             identity = (np.abs(q[:, 0]) == 1) & (q[:, 1:] == 0).all(axis=1)
             moved = np.isin(archetype.path_ids, healed[k]) & (q != np.array([0, 0, 0, 1.0])).any(axis=1)
-            message = "this looks like a quaternion with w first; columns hold x, y, z, w"
+            message = "this looks like a quaternion with w first; columns hold x, y, z, w: move the first number to the end"
             context.tell("w-first-suspected", "warning", archetype, name, message, identity | moved)
 
 

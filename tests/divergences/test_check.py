@@ -191,3 +191,25 @@ def test_not_a_table(tmp_path):
     for name in ("t.parquet", "t.arrow", "gone.parquet"):
         with pytest.raises(TableError, match="not a readable table"):
             check(tmp_path / name)
+
+
+def test_messages_say_what_to_do():
+    """What is wrong, where, and what to write instead: near names, the missing parent, the types that have the column, the storage to write."""
+    rows = scene(
+        ("/V/deep/J", "PhysicsFixedJoint", {**BOTH, "physics:braekForce": np.array([5], np.float32), "physics:lowerLimit": -1.0}, ()),
+    )
+    said = {(d.code, d.column): d.message for d in check(by_hand(rows))}
+    assert "did you mean physics:breakForce" in said["unread-column", "physics:braekForce"]
+    assert said["unread-column", "physics:lowerLimit"].startswith(
+        "a column of PhysicsPrismaticJoint and PhysicsRevoluteJoint, which PhysicsFixedJoint"
+    )
+    assert "add a row for /V/deep" in said["missing-ancestor", ""]
+    wrong = check(_raw("physics:jointEnabled", pa.array([1], pa.int64())).finish())
+    assert next(d.message for d in wrong if d.code == "wrong-type").endswith("counts as absent: write uint8")
+
+
+def test_a_limit_is_told_once():
+    """What the checks tell of a column, the parser does not tell again of the joint."""
+    reversed_limit = HINGE | {"physics:lowerLimit": 50.0, "physics:upperLimit": -50.0}
+    found = [d for d in check(by_hand(scene(("/W/J", "PhysicsRevoluteJoint", reversed_limit, ())))) if d.code == "reversed-limit"]
+    assert [d.column for d in found] == ["physics:lowerLimit"]
