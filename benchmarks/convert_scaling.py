@@ -59,9 +59,16 @@ def spin(processes: int) -> float:
     return time.perf_counter() - began
 
 
-def possible(one: dict[str, Any], many: dict[str, Any], jobs: int) -> float:
-    """Ratio that the processor times of the two runs allow: workers side by side, the run's own process after them."""
-    return float((one["parent"] + one["workers"]) / (many["parent"] + many["workers"] / jobs))
+def stage_seconds(run: dict[str, Any]) -> float:
+    """Processor seconds a stage, without the start of the workers."""
+    return float((run["workers"] - sum(run["start_up"])) / run["stages"])
+
+
+def possible(runs: list[dict[str, Any]], jobs: int) -> float:
+    """Ratio that the processor times allow, their means over the runs: stages side by side, one start and the run's own process not."""
+    alone = statistics.mean(r["parent"] for r in runs) + statistics.mean(s for r in runs for s in r["start_up"])
+    shared = runs[0]["stages"] * statistics.mean(map(stage_seconds, runs))
+    return (alone + shared) / (alone + shared / jobs)
 
 
 def main() -> None:
@@ -86,13 +93,12 @@ def run(where: Path, told: argparse.Namespace) -> None:
         for jobs in (1, told.jobs):
             got = by_jobs[jobs] = one_run(stages, where / f"dataset-{os.getpid()}-{n}-{jobs}", jobs)
             starts = ", ".join(f"{s:.2f}" for s in got["start_up"])
-            stage = (got["workers"] - sum(got["start_up"])) / got["stages"]
             busy = (got["workers"] + got["parent"]) / got["wall"]
             rate = got["stages"] / got["wall"]
             print(f"round {n + 1}, {jobs} workers: {got['wall']:.1f} s wall, {rate:.2f} stages a second, {busy:.2f} processors busy;", end=" ")
-            print(f"CPU: {stage:.3f} s a stage, start-up {starts} s, own process {got['parent']:.2f} s", flush=True)
+            print(f"CPU: {stage_seconds(got):.3f} s a stage, start-up {starts} s, own process {got['parent']:.2f} s", flush=True)
         ratios.append(by_jobs[1]["wall"] / by_jobs[told.jobs]["wall"])
-        allowed.append(possible(by_jobs[1], by_jobs[told.jobs], told.jobs))
+        allowed.append(possible(list(by_jobs.values()), told.jobs))
         spins.append(told.jobs * spin(1) / spin(told.jobs))
     middle = {"ratio": ratios, "possible": allowed, "spin": spins}
     print(", ".join(f"{name} {statistics.median(values):.2f}" for name, values in middle.items()))

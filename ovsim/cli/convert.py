@@ -125,14 +125,17 @@ class _Lines:
 
 
 def _summary(done: Summary) -> None:
+    from ovsim.dataset.stage import without_file
+
     for r in sorted(done.bad, key=lambda r: str(r["file"]))[:_NAMED]:
-        typer.echo(f"{r['outcome']}: {r['file']}: {r['message']}", err=True)
+        typer.echo(f"{r['outcome']}: {r['file']}: {without_file(r)}", err=True)
     if len(done.bad) > _NAMED:
-        typer.echo(f"... and {len(done.bad) - _NAMED} more; see the table files or {done.dataset}/report.html", err=True)
-    rate = f", {done.converted / done.seconds:.1f} stages a second" if done.converted and done.seconds > 0 else ""
-    vanished = f", {done.vanished} vanished" if done.vanished else ""
-    typer.echo(f"{done.sources} stages: {done.converted} converted, {done.unchanged} unchanged{vanished} in {done.seconds:.1f} s{rate}")
-    typer.echo("outcomes: " + (", ".join(f"{n} {k}" for k, n in done.outcomes().items()) or "none"))
+        typer.echo(f"... and {len(done.bad) - _NAMED} more; see {done.dataset}/report.html or the table files", err=True)
+    rate = f", {done.converted / done.seconds:.1f} a second" if done.converted and done.seconds > 0 else ""
+    vanished = f", {done.vanished} gone since the last run" if done.vanished else ""
+    typer.echo(f"{done.sources} stages: {done.converted} tried now, {done.unchanged} unchanged{vanished}, in {done.seconds:.1f} s{rate}")
     if done.stopped:
         typer.echo(f"stopped early: {done.sources - len(done.records)} stages are left; run again to go on", err=True)
-    typer.echo(f"{done.total('joints')} joints, {done.total('articulations')} articulations, {done.total('warnings')} warnings: {done.dataset}")
+    typer.echo("outcomes: " + (", ".join(f"{n} {k}" for k, n in done.outcomes().items()) or "none"))
+    found = f"{done.total('errors')} errors and {done.total('warnings')} warnings in their diagnostics"
+    typer.echo(f"{done.total('joints')} joints, {done.total('articulations')} articulations, {found}: {done.dataset}")

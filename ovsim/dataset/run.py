@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from ovsim.dataset.sources import Listing, expand
 from ovsim.errors import OvsimError
 
 ENGINES = ("local", "ray")
+_RULES = Settings().rules
 _BESIDE = 16  # threads that look at files: they wait for the disk, not for each other
 
 
@@ -50,11 +52,9 @@ class Summary:
         return not self.bad and len(self.records) == self.sources
 
     def outcomes(self) -> dict[str, int]:
-        """Number of listed sources by outcome, sorted by name."""
-        out: dict[str, int] = {}
-        for r in self.records.values():
-            out[r["outcome"]] = out.get(r["outcome"], 0) + 1
-        return dict(sorted(out.items()))
+        """Number of listed sources by outcome, `ok` first, the others by name."""
+        out = Counter(r["outcome"] for r in self.records.values())
+        return {k: out[k] for k in sorted(out, key=lambda k: (k != "ok", k))}
 
     def total(self, name: str) -> int:
         """Sum of a count column over the listed sources."""
@@ -66,7 +66,7 @@ def convert(
     out: str | os.PathLike[str],
     *,
     level: str = "physx",
-    rules: str = "contract-0.6",
+    rules: str = _RULES,
     route: str = "auto",
     custom_joints: Sequence[str] = (),
     engine: str = "local",
@@ -195,7 +195,7 @@ def _limits(timeout: float, memory: float | None, jobs: int) -> Limits:
 
 
 def _check_rules(rules: str, level: str) -> None:
-    if level != "columns":
+    if level != "columns" and rules != _RULES:  # looking them up loads the kernels, half a second in which no worker has begun
         from consumer.rulesets import get
 
         get(rules)

@@ -10,7 +10,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -41,6 +41,24 @@ _CLOCK_NS = 20_000_000
 
 class ChangedError(SourceError):
     """A file of the stage kept changing while it was read."""
+
+
+OUTCOMES = {
+    "ok": "converted",
+    "incomplete": "rows are there, but a layer that the stage names is not",
+    "error": "cannot be read or converted",
+    "timeout": "took longer than --timeout",
+    "memory": "needed more than --memory",
+    "crashed": "ended its worker each time it was tried",
+    "changed": "was written to each time it was read",
+}
+"""What may become of a stage, and what that means."""
+
+
+def without_file(record: Mapping[str, Any]) -> str:
+    """The message of a row of `files` for a place where the file's name stands already."""
+    text, file = str(record["message"]), str(record["file"])
+    return text[len(file) :].lstrip(": ") if text.startswith((f"{file}: ", f"{file} ")) else text
 
 
 def blank(file: str, settings: Settings) -> dict[str, Any]:

@@ -211,10 +211,10 @@ def test_the_command_line_reads_standard_input_and_says_what_it_did(stages, tmp_
     listed = "".join(f"{p}\n" for p in sorted(stages.glob("*.usda")))
     got = command("convert", "-", "--out", str(tmp_path / "d"), "--level", "columns", "--route", "composed", "--jobs", "1", text=listed)
     assert got.returncode == 0
-    assert "4 stages: 4 converted, 0 unchanged" in got.stdout
+    assert "4 stages: 4 tried now, 0 unchanged" in got.stdout
     assert "outcomes: 4 ok" in got.stdout
     got = command("convert", "-", "--out", str(tmp_path / "d"), "--level", "columns", "--route", "composed", text=listed)
-    assert "0 converted, 4 unchanged" in got.stdout
+    assert "0 tried now, 4 unchanged" in got.stdout
 
 
 @pytest.mark.parametrize(
