@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ovsim.dataset.layout import Layout
-from ovsim.dataset.process import Limits
+from ovsim.dataset.process import Limits, Task
 
 GOOD = ("ok", "incomplete")
 
@@ -56,6 +57,18 @@ class Job:
     progress: Callable[[Status], None] = lambda status: None
     records: dict[str, dict[str, Any]] = field(default_factory=dict)  # committed rows of `files`, without their layers
     stopping: bool = False
+    again: deque[Task] = field(default_factory=deque)  # stages whose worker was lost
+    exhausted: bool = False  # no file is left but those
+
+    def next(self) -> Task | None:
+        """The stage to give out next, one that lost its worker first; None when there is none or the run is to stop."""
+        if self.stopping:
+            return None
+        if self.again:
+            return self.again.popleft()
+        file = next(self.files, None)
+        self.exhausted = file is None
+        return None if file is None else Task(file)
 
     def finished(self, record: dict[str, Any]) -> None:
         """A stage has its result; it counts, but is not in the dataset yet."""

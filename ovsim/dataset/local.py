@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-from collections import deque
 from typing import Any
 
 from ovsim.dataset.job import Job
@@ -38,8 +37,6 @@ class _Pool:
         self.job = job
         self.inbox: queue.SimpleQueue[tuple[WorkerProcess, Any]] = queue.SimpleQueue()
         self.workers: list[WorkerProcess] = []
-        self.again: deque[Task] = deque()
-        self.exhausted = False
         self.started = 0
         self.vain = 0
         self.results: dict[str, dict[str, Any]] = {}  # finished, not committed
@@ -68,27 +65,18 @@ class _Pool:
     # -- giving work -----------------------------------------------------------------------------------------------
 
     def _more(self) -> bool:
-        return not self.job.stopping and (bool(self.again) or not self.exhausted)
-
-    def _next(self) -> Task | None:
-        if self.job.stopping:
-            return None
-        if self.again:
-            return self.again.popleft()
-        file = next(self.job.files, None)
-        self.exhausted = file is None
-        return None if file is None else Task(file)
+        return not self.job.stopping and (bool(self.job.again) or not self.job.exhausted)
 
     def _assign(self) -> None:
         for w in [w for w in self.workers if w.idle]:
             if w.bloated(self.job.limits):
                 self._dismiss(w)
-            elif (task := self._next()) is not None:
+            elif (task := self.job.next()) is not None:
                 w.start(task, self.job.patience)
             else:
                 self._dismiss(w)
         waiting = sum(not w.ready for w in self.workers)
-        while self._more() and len(self.workers) < self.job.jobs and waiting < max(len(self.again), 1 if self.exhausted else self.job.jobs):
+        while self._more() and len(self.workers) < self.job.jobs and waiting < max(len(self.job.again), 1 if self.job.exhausted else self.job.jobs):
             self.workers.append(WorkerProcess(self._setup(), self.inbox))
             waiting += 1
 
@@ -145,10 +133,10 @@ class _Pool:
         self.workers.remove(w)
         for task in reversed(w.pending):
             self.job.undone(self.results.pop(task.file))
-            self.again.appendleft(task)
+            self.job.again.appendleft(task)
         verdict = w.verdict(self.job.limits)
         if isinstance(verdict, Task):
-            self.again.appendleft(verdict)
+            self.job.again.appendleft(verdict)
         elif verdict is not None:
             self.job.finished(verdict)
             self.lost.finish(verdict)

@@ -8,7 +8,6 @@ is lost (a node, a preemption, an out-of-memory kill) is replaced and its stages
 from __future__ import annotations
 
 import queue
-from collections import deque
 from importlib import import_module
 from typing import Any
 
@@ -131,8 +130,6 @@ class _Driver:
         self.kind = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(StageActor)
         self.actors: list[Any] = []
         self.under_way: dict[Any, tuple[Any, Task]] = {}  # result reference: actor, task
-        self.again: deque[Task] = deque()
-        self.exhausted = False
         self.group = Group(job.layout.storage, job.layout.settings.level, f"{job.name}-ray")
 
     def run(self) -> None:
@@ -157,19 +154,11 @@ class _Driver:
             for actor in self.actors:
                 if sum(a is actor for a, _ in self.under_way.values()) >= _AHEAD:
                     continue
-                task = self._next()
+                task = self.job.next()
                 if task is None:
                     return bool(self.under_way)
                 self.under_way[actor.convert.remote(task)] = (actor, task)
         return bool(self.under_way)
-
-    def _next(self) -> Task | None:
-        if self.job.stopping:
-            return None
-        if self.again:
-            return self.again.popleft()
-        file = next(self.job.files, None)
-        return None if file is None else Task(file)
 
     def _take(self, reference: Any) -> None:
         if reference not in self.under_way:
@@ -200,9 +189,9 @@ class _Driver:
         self.actors[self.actors.index(actor)] = self._actor()
         references = [r for r, (a, _) in self.under_way.items() if a is actor]
         current, *waiting = [self.under_way.pop(r)[1] for r in references]
-        self.again.extendleft(reversed(waiting))
+        self.job.again.extendleft(reversed(waiting))
         if current.attempts < CRASHES:
-            self.again.appendleft(Task(current.file, current.attempts + 1))
+            self.job.again.appendleft(Task(current.file, current.attempts + 1))
         else:
             settings = self.job.layout.settings
             self._finish(failure(current, settings, "crashed", "RayActorError", f"its Ray worker died {CRASHES} times: {why}", []))
