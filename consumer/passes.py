@@ -20,8 +20,9 @@ from consumer.jit import at, ranged, readonly
 
 Array = npt.NDArray[Any]
 CHUNK = 1 << 13  # rows of a range, by default
-NEAR = 1 << 11  # the same for work that reads what other work has just read
+NEAR = 1 << 12  # the same for work that reads what other work has just read
 FEW = 1 << 12
+REPEAT = 32  # copies of a repeated record that are written at once, at most
 
 
 class Pass(NamedTuple):
@@ -121,18 +122,23 @@ def record_passes(rows: Array, kernel: Callable[..., None], records: Sequence[Re
     for r in records:
         if r.constant:
             kernel(0, 1, first, r.k, *r.args, *one)
-    passes = [Pass(repeat_row, (rows, readonly(o.reshape(-1)), out.reshape(-1))) for o, out in zip(one, outs)]
+    passes = [Pass(repeat_row, (rows, readonly(np.tile(o.reshape(-1), REPEAT)), out.reshape(-1))) for o, out in zip(one, outs)]
     return passes + [Pass(kernel, (rows, r.k, *r.args, *outs)) for r in varying]
 
 
 @ranged
 def repeat_row(lo: int, hi: int, rows: Array, template: Array, out: Array) -> None:
-    """Write the same lanes into every row of `out` (n * lanes,).
+    """Write the same lanes into every row of `out` (n * lanes,); `template` holds them `REPEAT` times, for rows that follow each other.
 
     Only into the destination rows of this range: the passes that write other records of the same rows run in the same range, after this one.
     """
-    lanes = template.size
-    for i in range(lo, hi):
-        start = at(rows[at(i, 1)], lanes)
-        for lane in range(lanes):
+    lanes = template.size // REPEAT
+    i = lo
+    while i < hi:
+        row, run = rows[at(i, 1)], 1
+        while run < REPEAT and i + run < hi and rows[at(i + run, 1)] == row + np.uint32(run):
+            run += 1
+        start = at(row, lanes)
+        for lane in range(run * lanes):
             out[start + np.uint64(lane)] = template[lane]
+        i += run
