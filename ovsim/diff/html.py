@@ -18,12 +18,13 @@ _STYLE = """
 body{font:14px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:76rem;padding:0 1rem;color:#1c2430;background:#fff}
 h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem;border-bottom:1px solid #d5dbe3}
 table{border-collapse:collapse;width:100%}td,th{padding:.25rem .5rem;text-align:left;vertical-align:top;border-bottom:1px solid #e6eaf0}
-td.v{font-family:ui-monospace,monospace;font-size:12px;overflow-wrap:anywhere}code{font-size:12px}
-.unexplained{color:#b3261e}.tag{padding:0 .4rem;border-radius:.6rem;background:#eef2f7}
-.pair{display:flex;gap:2rem;flex-wrap:wrap}.left{color:#0b6bcb}.right{color:#d1551b}
+td.v{font-family:ui-monospace,monospace;font-size:12px;overflow-wrap:anywhere;min-width:8rem}code{font-size:12px;overflow-wrap:anywhere}
+a{color:#0b6bcb}.unexplained{color:#b3261e}.tag{padding:0 .4rem;border-radius:.6rem;background:#eef2f7;font-size:.8rem;font-weight:400}
+.pair{display:flex;gap:2rem;flex-wrap:wrap}.pair>div{overflow-x:auto;max-width:100%}.left{color:#0b6bcb}.right{color:#d1551b}
 svg text{font:11px ui-monospace,monospace;fill:#1c2430}svg text.hit{fill:#b3261e;font-weight:700}svg circle{fill:#8a97a8}svg circle.hit{fill:#b3261e}
 svg .edge{fill:none;stroke:#b7c1cd}svg .axis{font-size:9px}.none{color:#8a97a8}
-@media (prefers-color-scheme:dark){body{background:#12161c;color:#dfe6ee}td,th,h2{border-color:#2b3440}.tag{background:#232b36}svg text{fill:#dfe6ee}}
+@media (prefers-color-scheme:dark){body{background:#12161c;color:#dfe6ee}td,th,h2{border-color:#2b3440}.tag{background:#232b36}svg text{fill:#dfe6ee}
+a,.left{color:#6db3f2}.right{color:#f08a5a}.unexplained,svg text.hit{color:#ff8a80;fill:#ff8a80}svg .edge{stroke:#4a5666}}
 """
 
 
@@ -31,7 +32,8 @@ def page(result: Comparison) -> str:
     """The page. Everything that comes from a stage is escaped."""
     title = f"{result.left.label} against {result.right.label}"
     out = [
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style></head><body>',
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
         f'<h1><span class="left">{escape(result.left.label)}</span> against <span class="right">{escape(result.right.label)}</span></h1>',
         _summary(result),
     ]
@@ -59,26 +61,34 @@ def _finding(finding: str, found: list[Difference], result: Comparison) -> str:
     if known is not None:
         head += f' <span class="tag">{known.severity}</span>'
         told = f"<p>{escape(known.happens)} <b>{escape(known.advice)}</b> <code>{escape(known.source)}</code></p>"
-    rows = "".join(_row(d, result) for d in found[:MOST_ROWS])
+    drawn: set[tuple[str, str]] = set()
+    rows = "".join(_row(d, result, drawn) for d in found[:MOST_ROWS])
+    if drawn:
+        told += '<p>Frames: <span class="left">left solid</span>, <span class="right">right dashed</span>, in the body\'s axes.</p>'
     more = f"<p>{len(found) - MOST_ROWS} more are not shown; use --format parquet for all.</p>" if len(found) > MOST_ROWS else ""
     table = "<table><tr><th>level</th><th>joint</th><th>field</th><th class='left'>left</th><th class='right'>right</th><th></th></tr>"
     return f"{head}</h2>{told}{table}{rows}</table>{more}"
 
 
-def _row(d: Difference, result: Comparison) -> str:
-    cells = [escape(d.level), f"<code>{escape(d.path)}</code>", f"<code>{escape(d.field)}</code>"]
+def _row(d: Difference, result: Comparison, drawn: set[tuple[str, str]]) -> str:
+    field = f"<code>{escape(d.field)}</code>" if d.field else "the whole row"
+    cells = [escape(d.level), f"<code>{escape(d.path)}</code>", field]
     values = "".join(f'<td class="v">{escape(text(v) or "absent")}</td>' for v in (d.left, d.right))
-    picture = _frame(d, result)
+    picture = _frame(d, result, drawn)
     return "<tr>" + "".join(f"<td>{c}</td>" for c in cells) + values + f"<td>{picture}</td></tr>"
 
 
-def _frame(d: Difference, result: Comparison) -> str:
-    if d.level != "descriptors" or not d.field.startswith("localPose") or not d.field.endswith("Position"):
-        return ""
+def _frame(d: Difference, result: Comparison, drawn: set[tuple[str, str]]) -> str:
+    """The two frames of a joint's side, once for its position and orientation."""
     head = d.field[: len("localPose0")]
+    if d.level != "descriptors" or d.field not in (f"{head}Position", f"{head}Orientation") or (d.path, head) in drawn:
+        return ""
     sides = [result.left.flat("descriptors"), result.right.flat("descriptors")]
     two = [(s.get(d.path, head + "Position"), s.get(d.path, head + "Orientation")) for s in sides]
-    return svg.frames(two[0], two[1])
+    picture = svg.frames(two[0], two[1])
+    if picture:
+        drawn.add((d.path, head))
+    return picture
 
 
 def _trees(result: Comparison) -> str:

@@ -40,7 +40,8 @@ def tree(links: Sequence[Link], marked: set[str]) -> str:
         rows.append(f'<circle cx="{x + 4}" cy="{y - 4}" r="4"{hit}/><text x="{x + 14}" y="{y}"{hit}>{escape(name + by)}</text>')
         width = max(width, x + 24 + _CHAR * len(name + by))
     height = 12 + len(links) * _ROW
-    return f'<svg width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}" role="img">{"".join(rows)}</svg>'
+    title = f"<title>articulation tree, {len(links)} links</title>"
+    return f'<svg width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}" role="img">{title}{"".join(rows)}</svg>'
 
 
 def frames(left: tuple[Any, Any], right: tuple[Any, Any]) -> str:
@@ -57,12 +58,12 @@ def frames(left: tuple[Any, Any], right: tuple[Any, Any]) -> str:
     for (position, turn), colour, dash in zip(pair, (_LEFT, _RIGHT), ("", ' stroke-dasharray="4 3"')):
         origin = [p - m for p, m in zip(position, middle)]
         ox, oy = _project(origin, scale)
-        parts.append(f'<circle cx="{ox:.1f}" cy="{oy:.1f}" r="3" fill="{colour}"/>')
+        parts.append(f'<circle cx="{ox:.1f}" cy="{oy:.1f}" r="3" style="fill:{colour}"/>')
         for axis, name in zip(_axes(turn), "xyz"):
             ex, ey = _project([o + unit * a for o, a in zip(origin, axis)], scale)
             parts.append(f'<line x1="{ox:.1f}" y1="{oy:.1f}" x2="{ex:.1f}" y2="{ey:.1f}" stroke="{colour}"{dash}/>')
-            parts.append(f'<text x="{ex:.1f}" y="{ey:.1f}" class="axis" fill="{colour}">{name}</text>')
-    return f'<svg width="120" height="120" viewBox="0 0 120 120" role="img">{"".join(parts)}</svg>'
+            parts.append(f'<text x="{ex:.1f}" y="{ey:.1f}" class="axis" style="fill:{colour}">{name}</text>')
+    return f'<svg width="120" height="120" viewBox="0 0 120 120" role="img"><title>two joint frames</title>{"".join(parts)}</svg>'
 
 
 def _project(p: Sequence[float], scale: float) -> tuple[float, float]:
