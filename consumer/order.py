@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 
 from consumer.buffers import Buffers
 from consumer.jit import at, ranged, readonly, rule, serial
-from consumer.passes import Runner
+from consumer.passes import FEW, Runner
 from ovsim.contract.joints import JOINT_TYPES, custom_joint_types
 from ovsim.errors import PathError
 from ovsim.stage import ROOT, Archetype, PathDictionary, Stage
@@ -26,6 +27,7 @@ _PAIRS, _FOURS, _EIGHTS = (np.uint64(v * 0x0101010101010101) for v in (0x55, 0x3
 _FIRST_NAME_BYTE = 0x30  # "0": above both separators "/" and "."
 
 
+_TWICE = "a joint prim has two rows; a prim has one row, give all its columns in one add"
 _known: WeakKeyDictionary[PathDictionary, U32] = WeakKeyDictionary()
 _depths: WeakKeyDictionary[PathDictionary, tuple[int, int]] = WeakKeyDictionary()
 
@@ -142,26 +144,46 @@ def place_joints(stage: Stage, types: Sequence[str], ranks: U32, runner: Runner,
     A row is the number of joints of its type with a smaller rank: one bit a rank, counted by words. PathError when two rows share a path.
     """
     every = buffers.cleared("order.every", (ranks.size // WORD + 1,), np.uint64)
-    return [place_type(stage, t, ranks, every, runner, buffers) for t in types]
+    there = {a.type_name for a in stage.archetypes if len(a)}
+    many = sum(t in there for t in types) > 1 and len(stage) > FEW
+    alone = Runner(1, runner.chunk) if many else runner  # types side by side, or the rows of one type
+    placed = (runner if many else Runner(1)).each([partial(_place_type, stage, t, ranks, alone, buffers) for t in types])
+    for _, bits in placed:
+        _join(bits, every)
+    return [found for found, _ in placed]
 
 
 def place_type(stage: Stage, type_name: str, ranks: U32, every: U64, runner: Runner, buffers: Buffers) -> list[Placed]:
     """Archetypes of one type with their destination rows; `every` uint64, a bit a rank, holds the joints of all types so far."""
+    placed, bits = _place_type(stage, type_name, ranks, runner, buffers)
+    _join(bits, every)
+    return placed
+
+
+def _place_type(stage: Stage, type_name: str, ranks: U32, runner: Runner, buffers: Buffers) -> tuple[list[Placed], U64]:
+    """The same, with the bits of its ranks; none for a type without rows."""
     group = [a for a in stage.with_type(type_name) if len(a)]
-    bits = buffers.cleared("order.bits", every.shape, np.uint64)
-    before = buffers.empty("order.before", every.shape, np.uint32)
+    if not group:
+        return [], np.empty(0, np.uint64)
+    bits = buffers.cleared(("order.bits", type_name), (ranks.size // WORD + 1,), np.uint64)
+    before = buffers.empty(("order.before", type_name), bits.shape, np.uint32)
     ids = [readonly(a.path_ids) for a in group]
     for each in ids:
         if not mark_ranks(each, ranks, bits):
             raise PathError(f"a {type_name} row has path id {int(each.max())}, beyond the path dictionary; rebuild the stage")
-    if count_before(bits, every, before) != sum(each.size for each in ids):
-        raise PathError("a joint prim has two rows; a prim has one row, give all its columns in one add")
+    if count_before(bits, before) != sum(each.size for each in ids):
+        raise PathError(_TWICE)
     placed = []
     for k, (archetype, each) in enumerate(zip(group, ids)):
         rows = buffers.empty(("order.rows", type_name, k), (each.size,), np.uint32)
         runner.over(each.size, place_rows, each, ranks, bits, before, rows)
         placed.append(Placed(archetype, readonly(rows)))
-    return placed
+    return placed, bits
+
+
+def _join(bits: U64, every: U64) -> None:
+    if join_bits(bits, every):
+        raise PathError(_TWICE)
 
 
 @rule
@@ -187,15 +209,23 @@ def mark_ranks(ids: U64, ranks: U32, bits: U64) -> bool:
 
 
 @serial
-def count_before(bits: U64, every: U64, before: U32) -> int:
-    """Bits set in all words before each; returns how many are set that `every` did not have, and adds them to it."""
-    total, fresh = np.uint32(0), np.uint32(0)
+def count_before(bits: U64, before: U32) -> int:
+    """Bits set in all words before each; returns how many are set."""
+    total = np.uint32(0)
     for w in range(bits.size):
         before[w] = total
         total += ones(bits[w])
-        fresh += ones(bits[w] & ~every[w])
+    return total
+
+
+@serial
+def join_bits(bits: U64, every: U64) -> bool:
+    """Add bits to those of `every`; whether any was there already."""
+    shared = np.uint64(0)
+    for w in range(bits.size):
+        shared |= bits[w] & every[w]
         every[w] |= bits[w]
-    return fresh
+    return shared != 0
 
 
 @ranged

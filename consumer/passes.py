@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from consumer.jit import at, ranged, readonly
 
 Array = npt.NDArray[Any]
+T = TypeVar("T")
 CHUNK = 1 << 13  # rows of a range, by default
 NEAR = 1 << 12  # the same for work that reads what other work has just read
 FEW = 1 << 12
@@ -77,6 +78,13 @@ class Runner:
             _drain(ranges)
             for done in started:
                 done.result()
+
+    def each(self, jobs: Sequence[Callable[[], T]]) -> list[T]:
+        """Results of jobs that do not depend on each other, several at once; the first that fails, in order, fails all."""
+        if self.threads < 2 or len(jobs) < 2:
+            return [job() for job in jobs]
+        with ThreadPoolExecutor(min(self.threads, len(jobs))) as pool:
+            return [done.result() for done in [pool.submit(job) for job in jobs]]
 
     def over(self, rows: int, kernel: Callable[..., None], *args: Any) -> None:
         """Run one pass over `rows` rows."""
