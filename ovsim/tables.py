@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ovsim import contract
 from ovsim.errors import ColumnError, PathError, TableError
@@ -47,6 +46,8 @@ def read_table(where: str | os.PathLike[str]) -> pa.Table:
     place = Path(where)
     try:
         if place.suffix.lower() in PARQUET:
+            import pyarrow.parquet as pq  # loads slowly, and most commands read no Parquet
+
             return pq.read_table(place)
         data = pa.memory_map(str(place))
         try:
