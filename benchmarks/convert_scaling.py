@@ -1,6 +1,6 @@
 """Throughput of `ovsim convert` with two worker processes against one, and where the processor time goes.
 
-    python benchmarks/convert_scaling.py [--stages 40] [--joints 1000] [--rounds 3] [--jobs 2] [--keep DIR]
+    python benchmarks/convert_scaling.py [--stages 80] [--joints 1000] [--rounds 3] [--jobs 2] [--keep DIR]
 
 Runs alternate, each into a new dataset, in a process of its own. Wall time is for a calm machine only; a busy one is told apart by `spin`, the same
 ratio for plain loops. Processor times say what no load changes: what a stage costs, what a worker's start costs (once a worker), and the share of
@@ -73,7 +73,7 @@ def possible(runs: list[dict[str, Any]], jobs: int) -> float:
 
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ask.add_argument("--stages", type=int, default=40)
+    ask.add_argument("--stages", type=int, default=80, help="the more, the less the start of the workers counts")
     ask.add_argument("--joints", type=int, default=1000, help="joints a stage")
     ask.add_argument("--rounds", type=int, default=3)
     ask.add_argument("--jobs", type=int, default=2, help="workers that are compared with one")
