@@ -49,8 +49,8 @@ def _turns() -> Iterator[None]:
         def on_start(self, event: event.Event) -> None:
             if held:
                 return
-            held.append(os.open(STAGE.parent, os.O_RDONLY | os.O_CLOEXEC))
             try:
+                held.append(os.open(STAGE.parent, os.O_RDONLY | os.O_CLOEXEC))
                 fcntl.flock(held[0], fcntl.LOCK_EX)
             except OSError:
                 return  # a file system without locks: each compiles for itself
