@@ -49,6 +49,7 @@ CODES: MappingProxyType[str, Code] = MappingProxyType(
         "unknown-instance": _code(_W, "silent", "an instance of a multi-apply API that this joint type never reads", "use one that it reads"),
         "dangling-id": _code(_E, "silent", "an id that the stage's dictionary does not hold", "intern it"),
         "dangling-target": _code(_W, "silent", "the target of a relationship has no row", "publish it or repair the relationship"),
+        "unknown-token": _code(_W, "silent", "a token is none of those that the parser knows, so its default stays", "write one of the tokens given"),
         "w-first-suspected": _code(_W, "silent", "a quaternion looks as if its lanes were w, x, y, z", "write x, y, z, w"),
         "radians-suspected": _code(_W, "silent", "bounds of a rotational limit look like radians", "write degrees"),
         # columns as the parser reads them

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ovsim.check.context import Context
 from ovsim.contract.joints import D6, D6_INSTANCES, PRISMATIC, REVOLUTE, ROTATIONAL_INSTANCES, SPHERICAL
-from ovsim.stage import Archetype, Stage
+from ovsim.stage import Archetype, Ragged, Stage
 from ovsim.stage import columns as col
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ _SENTINEL = 0.5e38
 
 
 def check(context: Context) -> None:
-    """`reversed-limit`, `one-sided-limit`, `radians-suspected`, `w-first-suspected`."""
+    """`reversed-limit`, `one-sided-limit`, `radians-suspected`, `w-first-suspected`, `unknown-token`."""
     for archetype in context.joints():
+        _tokens(context, archetype)
         for low_name, high_name, rotational, locks in _bounds(archetype):
             low, high = context.numbers(archetype, low_name), context.numbers(archetype, high_name)
             if low is not None and high is not None and low.ndim == 1 and high.ndim == 1:
@@ -32,6 +33,19 @@ def check(context: Context) -> None:
         if archetype.type_name == SPHERICAL:
             _cone(context, archetype)
     _w_first(context)
+
+
+def _tokens(context: Context, archetype: Archetype) -> None:
+    """Tokens that the parser does not know: it takes X, and a force drive, without a word (spec 1.2, 5.1)."""
+    known: dict[str, tuple[str, ...]] = {"physics:axis": ("X", "Y", "Z")} if archetype.type_name in (REVOLUTE, PRISMATIC, SPHERICAL) else {}
+    known |= {n: ("force", "acceleration") for n in archetype.names if n.startswith("drive:") and n.endswith(":physics:type")}
+    for name, words in known.items():
+        values = archetype.values(name) if name in archetype else None
+        if values is None or isinstance(values, Ragged) or values.dtype != np.uint64 or values.ndim != 1:
+            continue
+        odd = ~np.isin(values, [context.stage.paths.find_token(w) for w in words])
+        message = f"a token that the parser does not know, so it takes {words[0]}; write {' or '.join(words)}, case and all"
+        context.tell("unknown-token", "warning", archetype, name, message, odd)
 
 
 def _bounds(archetype: Archetype) -> list[tuple[str, str, bool, bool]]:

@@ -213,3 +213,13 @@ def test_a_limit_is_told_once():
     reversed_limit = HINGE | {"physics:lowerLimit": 50.0, "physics:upperLimit": -50.0}
     found = [d for d in check(by_hand(scene(("/W/J", "PhysicsRevoluteJoint", reversed_limit, ())))) if d.code == "reversed-limit"]
     assert [d.column for d in found] == ["physics:lowerLimit"]
+
+
+def test_unknown_tokens():
+    """An axis or a drive type that the parser does not know is told; the known ones, and population's, are not."""
+    odd = HINGE | {"physics:axis": "x", "drive:angular:physics:type": "Force"}
+    rows = scene(("/W/J", "PhysicsRevoluteJoint", odd, ("PhysicsDriveAPI:angular",)), ("/W/K", "PhysicsRevoluteJoint", HINGE, ()))
+    found = {(d.path, d.column): d.message for d in check(by_hand(rows)) if d.code == "unknown-token"}
+    assert set(found) == {("/W/J", "physics:axis"), ("/W/J", "drive:angular:physics:type")}
+    assert "takes X; write X or Y or Z" in found["/W/J", "physics:axis"]
+    assert "unknown-token" not in check(EXAMPLE).codes()
