@@ -59,8 +59,14 @@ def classify(pair: Pair, differences: Sequence[Difference]) -> list[Difference]:
     if rulesets.apply(pair):
         return rulesets.explain(pair, differences)
     first = [d if d.level == "physx" else explain(pair, d) for d in differences]
-    found = [d for d in first if d.level == "descriptors"]
-    first = [explain_derived(pair, d, found) if d.level == "descriptors" and d.finding == UNEXPLAINED else d for d in first]
+    rounds = [first]  # a gear may couple a gear; caches know each round by the identity of its list, so all are kept
+    while True:
+        found = [d for d in first if d.level == "descriptors"]
+        rounds.append(found)
+        more = [explain_derived(pair, d, found) if d.level == "descriptors" and d.finding == UNEXPLAINED else d for d in first]
+        if all(a is b for a, b in zip(more, first)):
+            break
+        first = more
     below = [d for d in first if d.level == "descriptors"]
     out = [explain_physx(pair, d, below) if d.level == "physx" else d for d in first]
     out = [explain_coupled(pair, d, out) if d.level == "physx" and d.finding == UNEXPLAINED else d for d in out]

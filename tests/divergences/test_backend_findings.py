@@ -280,3 +280,15 @@ def test_transform_below_scope():
     meets = at(found, "/W/J", "validBodyTransformations")
     assert (meets.left, meets.right) == (True, False)
     assert against(world(*AB, body("Top", prim("Xform", "S", inside), apis=(), at=(6, 0, 0)), text)).differences == []
+
+
+def test_a_gear_that_couples_a_gear():
+    """A body that differs at a joint differs at the gear that couples it, and at the rack that couples the gear: one finding explains all three."""
+    disabled = body("C", "bool physics:rigidBodyEnabled = 0")
+    hinge = joint("PhysicsFixedJoint", "J2", "", "/W/C")
+    gear = joint("PhysxPhysicsGearJoint", "J1", inside="rel physics:hinge1 = </W/J2>")
+    rack = joint("PhysxPhysicsRackAndPinionJoint", "J0", inside="rel physics:prismatic = </W/J1>")
+    found = against(world(*AB, disabled, hinge, gear, rack), levels=("descriptors",))
+    assert {(d.path, d.field, d.finding) for d in found.differences if d.field == "body1"} == {
+        (f"/W/{name}", "body1", "disabled-body-target") for name in ("J0", "J1", "J2")
+    }
