@@ -35,24 +35,36 @@ def _decode(src: U8, count: int, wide: int, out: npt.NDArray[Any]) -> int:
     common = _little(src, 0, wide)
     narrow = wide // 4
     value = np.int64(0)
-    for i in range(count):
-        code = (np.int64(src[codes + (i >> 2)]) >> (2 * (i & 3))) & 3
-        if code == 0:
-            value += common
-        else:
-            size = narrow << (code - 1)
-            if at + size > src.size:
-                return at
-            if size == 1:
-                value += (np.int64(src[at]) << 56) >> 56
-            elif size == 2:
-                value += ((np.int64(src[at]) | (np.int64(src[at + 1]) << 8)) << 48) >> 48
+    for first in range(0, count, 4):
+        four = np.int64(src[codes + (first >> 2)])
+        left = min(4, count - first)
+        if four == 0:  # the usual case of long tables
+            for i in range(first, first + left):
+                value += common
+                if wide == 4:
+                    value = (value << 32) >> 32
+                out[i] = value
+            continue
+        room = src.size - at >= 4 * wide  # what four codes can take at most
+        for i in range(first, first + left):
+            code = four & 3
+            four >>= 2
+            if code == 0:
+                value += common
             else:
-                value += _little(src, at, size)
-            at += size
-        if wide == 4:
-            value = (value << 32) >> 32
-        out[i] = value
+                size = narrow << (code - 1)
+                if not room and at + size > src.size:
+                    return at
+                if size == 1:
+                    value += (np.int64(src[at]) << 56) >> 56
+                elif size == 2:
+                    value += ((np.int64(src[at]) | (np.int64(src[at + 1]) << 8)) << 48) >> 48
+                else:
+                    value += _little(src, at, size)
+                at += size
+            if wide == 4:
+                value = (value << 32) >> 32
+            out[i] = value
     return -1
 
 

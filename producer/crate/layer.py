@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ U8 = npt.NDArray[np.uint8]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 _TOO_DEEP = 1000  # levels of prims; deeper is left to the composed route
+SIDE_BY_SIDE = 1 << 14  # prims from which a second thread pays
 
 
 class Properties(NamedTuple):
@@ -308,15 +310,26 @@ def properties(layer: Layer, rows: I64, wanted: Callable[[str], bool], token: I6
     keep = np.zeros(len(tables.tokens), np.uint8)
     for t in names:
         keep[t] = wanted(tables.tokens[t])
-    most = int((first[rows + 1] - first[rows]).sum())
-    count, out, small = np.empty(rows.size, np.int64), np.empty((3, most), np.int32), np.empty((2, most), np.uint8)
     spec = (tables.spec_path, tables.spec_fields, tables.spec_type, tables.field_sets, tables.field_name, tables.field_rep.view(np.int64))
-    n, problem, culprit = _gather(rows.astype(np.int32), first, specs, *spec, by_token, tree.name, keep, token, base, count, out, small)
-    if problem == 1:
-        raise Unprovable(f"the property field {tables.tokens[culprit]!r} is not known to it")
-    if problem == 2:
-        raise CrateError("a property's type name is no token of its file")
-    return Properties(count, out[0, :n], out[1, :n], out[2, :n], small[0, :n], small[1, :n])
+
+    def gather(mine: I64) -> tuple[I64, I32, U8]:
+        most = int((first[mine + 1] - first[mine]).sum())
+        count, out, small = np.empty(mine.size, np.int64), np.empty((3, most), np.int32), np.empty((2, most), np.uint8)
+        n, problem, culprit = _gather(mine.astype(np.int32), first, specs, *spec, by_token, tree.name, keep, token, base, count, out, small)
+        if problem == 1:
+            raise Unprovable(f"the property field {tables.tokens[culprit]!r} is not known to it")
+        if problem == 2:
+            raise CrateError("a property's type name is no token of its file")
+        return count, out[:, :n], small[:, :n]
+
+    if rows.size < SIDE_BY_SIDE:
+        count, out, small = gather(rows)
+    else:
+        with ThreadPoolExecutor(1) as pool:
+            rest = pool.submit(gather, rows[rows.size // 2 :])
+            parts = gather(rows[: rows.size // 2]), rest.result()
+        count, out, small = (np.concatenate(p, axis=-1) for p in zip(*parts))
+    return Properties(count, out[0], out[1], out[2], small[0], small[1])
 
 
 def check_children(layer: Layer) -> None:

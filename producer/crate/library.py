@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from ovsim.stage import PathDictionary
 from producer.crate import assets
 from producer.crate import fields as fd
 from producer.crate.errors import Unprovable
-from producer.crate.layer import Layer, check_children
+from producer.crate.layer import SIDE_BY_SIDE, Layer, check_children, property_names
 from producer.crate.numbering import distinct
 from producer.crate.reps import ASSET, FIXED, STRING, TOKEN
 from producer.crate.values import gather
@@ -42,6 +43,8 @@ class Library:
         self._load = load
         self._numbers: dict[str, int] = {}
         self._stacks: dict[int, LayerStack] = {}
+        self._pool: ThreadPoolExecutor | None = None
+        self._ahead: list[Future[list[int]]] = []
 
     def layer_number(self, path: str) -> int:
         """Number of the layer in file `path` (a real path)."""
@@ -66,7 +69,18 @@ class Library:
         self.base.append(self.rows)
         self.tokens.append(self.paths.token_many(layer.tables.tokens).astype(np.int64))
         self.rows += layer.path.size
+        if layer.path.size > SIDE_BY_SIDE:  # the index of its properties is made beside what comes before anybody asks for it
+            self._pool = self._pool or ThreadPoolExecutor(1)
+            self._ahead.append(self._pool.submit(property_names, layer))
         return number
+
+    def indexed(self) -> None:
+        """Wait for the indices of properties that were begun. What is wrong with one is told to whoever asks for it next."""
+        for begun in self._ahead:
+            begun.exception()
+        if self._pool:
+            self._pool.shutdown()
+        self._pool, self._ahead = None, []
 
     def stack(self, number: int) -> LayerStack:
         """Layer stack that has layer `number` as its root."""

@@ -160,6 +160,7 @@ class _Population:
 
     def _check_bindings(self, members: Bool) -> None:
         """Material bindings that USD would have to resolve: of consumers at or below a prim that binds, and physics bindings of other prims."""
+        self.library.indexed()
         if not any(is_binding(layer.tables.tokens[t]) for layer in self.library.layers for t in property_names(layer)):
             return
         walked = (self.states & opinions.WALKED) != 0

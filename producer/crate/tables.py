@@ -58,17 +58,18 @@ def read_tables(buffer: Buffer) -> Tables:
     tokens = _tokens(buffer, layout["TOKENS"])
     strings = _strings(buffer, layout["STRINGS"], len(tokens))
     name, rep = _fields(buffer, layout["FIELDS"], len(tokens))
-    sets = _field_sets(buffer, layout["FIELDSETS"], name.size)
     special = np.zeros(len(tokens), np.uint8)
     special[[i for i, t in enumerate(tokens) if not t or t[0] in "{[."]] = 1
     if layout["SPECS"].end - layout["SPECS"].start < _SIDE_BY_SIDE:
+        sets = _field_sets(buffer, layout["FIELDSETS"], name.size)
         lists = _spec_lists(buffer, layout["SPECS"])
         paths = read_tree(buffer, layout["PATHS"], special)
     else:
-        with ThreadPoolExecutor(1) as pool:  # the two longest parts side by side; the kernels let go of the interpreter
+        with ThreadPoolExecutor(1) as pool:  # the longest parts side by side; the kernels let go of the interpreter
             reading = pool.submit(_spec_lists, buffer, layout["SPECS"])
+            gathering = pool.submit(_field_sets, buffer, layout["FIELDSETS"], name.size)
             paths = read_tree(buffer, layout["PATHS"], special)
-            lists = reading.result()
+            sets, lists = gathering.result(), reading.result()
     spec = _checked_specs(*lists, layout["SPECS"], paths, sets)
     return Tables(buffer, layout, tokens, strings, name, rep, sets, paths, *spec)
 
