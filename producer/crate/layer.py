@@ -327,8 +327,8 @@ def properties(layer: Layer, rows: I64, wanted: Callable[[str], bool], token: I6
     else:
         with ThreadPoolExecutor(1) as pool:
             rest = pool.submit(gather, rows[rows.size // 2 :])
-            parts = gather(rows[: rows.size // 2]), rest.result()
-        count, out, small = (np.concatenate(p, axis=-1) for p in zip(*parts))
+            one, two = gather(rows[: rows.size // 2]), rest.result()
+        count, out, small = np.concatenate([one[0], two[0]]), np.concatenate([one[1], two[1]], axis=1), np.concatenate([one[2], two[2]], axis=1)
     return Properties(count, out[0], out[1], out[2], small[0], small[1])
 
 
