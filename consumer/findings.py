@@ -11,6 +11,7 @@ from consumer.blocks import JointBlock
 from consumer.bodies import ROW
 from consumer.couplings import COUPLED
 from consumer.jit import rule
+from ovsim.diagnostic_codes import CODES
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import PathDictionary
 
@@ -67,7 +68,7 @@ class Teller:
             rows = np.flatnonzero(found & np.uint8(1 << bit))
             told = self._told.get((block.type_name, bit), 0)
             for row in rows[: max(0, MOST - told)]:
-                self._diagnostics.add(code, "warning", message, self._paths.path_string(int(block.path[row])), column)
+                self._diagnostics.add(code, CODES[code].severity, message, self._paths.path_string(int(block.path[row])), column)
             self._told[block.type_name, bit] = told + rows.size
 
     def finish(self) -> None:
@@ -75,4 +76,4 @@ class Teller:
         for (type_name, bit), told in self._told.items():
             if told > MOST:
                 code, column, message = FINDINGS[bit]
-                self._diagnostics.add(code, "warning", f"{told - MOST} more {type_name} rows: {message}", "", column)
+                self._diagnostics.add(code, CODES[code].severity, f"{told - MOST} more {type_name} rows: {message}", "", column)

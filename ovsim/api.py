@@ -46,6 +46,8 @@ def open_stage(source: Source, *, route: str = "auto", custom_joints: Sequence[s
     if isinstance(source, Stage):
         return source
     where = Path(source)
+    if not where.exists():
+        raise SourceError(f"{where} does not exist; give a stage file, a snapshot or a table")
     if where.is_dir() and is_snapshot(where):
         return Stage.load(where)
     if tables.is_table(where):

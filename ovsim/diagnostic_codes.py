@@ -22,6 +22,8 @@ def _code(severity: str, real: str, meaning: str, remedy: str, column: str = "")
 
 
 _E, _W, _I = "error", "warning", "info"
+LOSSES = frozenset({"unresolved-reference", "reference-cycle"})
+"""Codes of population after which a stage is incomplete: an arc brings in nothing."""
 
 CODES: MappingProxyType[str, Code] = MappingProxyType(
     {

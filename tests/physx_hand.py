@@ -39,7 +39,7 @@ def view_of(hand: Hand) -> PhysxView:
 
 
 def document(hand: Hand) -> Doc:
-    return physx_document(view_of(hand), "")
+    return physx_document(view_of(hand), "", every=True)
 
 
 def joint(

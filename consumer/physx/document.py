@@ -37,9 +37,12 @@ def pose(position: Any, orientation: Any) -> Plain:
     return {"p": numbers(position), "q": numbers(orientation)}
 
 
-def physx_document(view: PhysxView, file: str) -> Plain:
-    """{"file", "articulations", "joints"}: articulations by root-API prim with `fixBase` and `links` in the order of creation (a list of such when a
-    root prim carries several), joints by path; joints that PhysX would not have are absent. Non-finite numbers are strings."""
+def physx_document(view: PhysxView, file: str, every: bool = False) -> Plain:
+    """{"file", "articulations", "joints"}: articulations by root-API prim with `fixBase` and `links` in the order of creation, joints by path.
+
+    The document has room for one articulation a root prim: of several it is the one that is created last, as in a record of the runtime by name.
+    With `every` a root prim that carries several has a list of all. Joints that PhysX would not have are absent. Non-finite numbers are strings.
+    """
     paths = view.descriptors.paths
 
     def names(ids: Any) -> list[str]:
@@ -53,7 +56,7 @@ def physx_document(view: PhysxView, file: str) -> Plain:
     for i, root in enumerate(built.root.tolist()):
         entry = {"fixBase": bool(built.fixed[i]), "links": links[built.first_link[i] : built.first_link[i + 1]]}
         got = articulations.get(root_names[root])
-        articulations[root_names[root]] = entry if got is None else [*(got if isinstance(got, list) else [got]), entry]
+        articulations[root_names[root]] = entry if got is None or not every else [*(got if isinstance(got, list) else [got]), entry]
     joints = {p: standalone(view, i, p) for i, p in enumerate(names(g.path[view.standalone.joint]))}
     joints |= {p: link_joint(view, i, root_names) for i, p in enumerate(names(g.path[view.links.joint]))}
     return {"file": file, "articulations": dict(sorted(articulations.items())), "joints": dict(sorted(joints.items()))}

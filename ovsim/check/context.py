@@ -40,9 +40,9 @@ class Context:
 
     @cached_property
     def units(self) -> Units:
-        """Stage units as population resolves them: the metadata row, else USD's fallbacks."""
+        """Stage units: the metadata row with USD's fallbacks, as population writes it; without a row those that the parser assumes."""
         hit = self.stage.find("/")
-        meters, up = 0.01, "Y"
+        meters, up = (1.0, "Z") if hit is None else (0.01, "Y")
         if hit is not None:
             archetype, row = hit
             if "usd-metadata:metersPerUnit" in archetype:
@@ -78,7 +78,7 @@ class Context:
         if name not in archetype:
             return None
         got = archetype.values(name)
-        if isinstance(got, Ragged) or got.dtype.kind not in "fiu":
+        if isinstance(got, Ragged) or got.dtype.kind not in "fiu" or got.dtype == np.uint64:  # ids are no numbers
             return None
         return got.astype(np.float64)
 

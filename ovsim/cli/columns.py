@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ovsim.cli.common import Custom, Files, Route
+from ovsim.cli.common import Custom, Files, Route, opened
 from ovsim.cli.documents import Format, show
 
 NAME = "columns"
@@ -21,10 +21,9 @@ def run(
 ) -> None:
     """Print every row and column that population writes of one or many stages."""
     from ovsim import interchange
-    from ovsim.api import open_stage
 
     def line(file: Path) -> str:
-        return interchange.columns_line(open_stage(file, route=route.value, custom_joints=tuple(custom or ())), str(file))
+        return interchange.columns_line(opened(file, route=route.value, custom_joints=tuple(custom or ())), str(file))
 
     show(files, format, line, _table)
 

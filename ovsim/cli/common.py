@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ovsim.errors import OvsimError
+
+if TYPE_CHECKING:
+    from ovsim.stage import Stage
 
 File = Annotated[Path, typer.Argument(help="A USD stage file (.usd, .usda, .usdc, .usdz) or a snapshot directory.", show_default=False)]
 Files = Annotated[list[Path], typer.Argument(help="USD stage files or snapshot directories.", show_default=False)]
@@ -108,3 +111,15 @@ def each(files: Sequence[Path], work: Callable[[Path], Any], done: Callable[[Pat
 def beside(out: Path) -> Path:
     """The nearest directory above `out` that is there: where columns of a large stage wait while they are made."""
     return next((p for p in out.absolute().parents if p.is_dir()), Path("."))
+
+
+def opened(file: Path, **options: Any) -> Stage:
+    """`ovsim.open_stage`, and a line on standard error for whatever an arc of the stage names in vain."""
+    from ovsim.api import open_stage
+    from ovsim.diagnostic_codes import LOSSES
+
+    stage = open_stage(file, **options)
+    for d in stage.diagnostics:
+        if d.code in LOSSES:
+            typer.echo(f"{d.severity}: {d.path or file}: {d.message} [{d.code}]", err=True)
+    return stage

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ovsim.cli import documents
-from ovsim.cli.common import Custom, Files, each
+from ovsim.cli.common import Custom, Files, each, opened
 
 if TYPE_CHECKING:
     from consumer import PhysxView
+    from ovsim.diagnostics import Diagnostics
+    from ovsim.stage import Stage
 
 NAME = "physx"
 
@@ -36,7 +38,10 @@ def run(
     diagnostics: Annotated[bool, typer.Option("--diagnostics", help="Also print the diagnostics.")] = False,
     custom: Custom = None,
 ) -> None:
-    """Print the articulations and joints that PhysX gets from one or many stages (rules observed-0.6.3)."""
+    """Print the articulations and joints that PhysX gets from one or many stages (rules observed-0.6.3).
+
+    A JSON document has one articulation a root prim, of several the one that is created last; table and parquet have all of them.
+    """
     from consumer.physx import physx_document
     from ovsim.api import physx
     from ovsim.cli import output
@@ -49,10 +54,11 @@ def run(
         return
 
     def line(file: Path) -> str:
-        view = physx(file, custom_joints=joints)
-        document = physx_document(view, str(file))
+        stage = opened(file, custom_joints=joints)
+        view = physx(stage, custom_joints=joints)
+        document = physx_document(view, str(file), every=format is Format.table)
         if diagnostics:
-            document["diagnostics"] = view.diagnostics.to_arrow().to_pylist()
+            document["diagnostics"] = told(stage, view).to_arrow().to_pylist()
         return json.dumps(document)
 
     def table(document: dict[str, Any]) -> None:
@@ -63,13 +69,20 @@ def run(
     documents.show(files, documents.Format(format.value), line, table)
 
 
-def tables(view: PhysxView) -> dict[str, Any]:
+def told(stage: Stage, found: PhysxView) -> Diagnostics:
+    """What population had to say, and then what the view has to say."""
+    from ovsim.diagnostics import Diagnostics
+
+    return Diagnostics([*stage.diagnostics, *found.diagnostics])
+
+
+def tables(stage: Stage, view: PhysxView) -> dict[str, Any]:
     """The Arrow tables of a view by name."""
     return {
         "physx_joints": view.physx_joints,
         "articulations": view.articulation_table,
         "links": view.link_table,
-        "diagnostics": view.diagnostics.to_arrow(),
+        "diagnostics": told(stage, view).to_arrow(),
     }
 
 
@@ -79,8 +92,9 @@ def _parquet(files: list[Path], out: Path, custom: tuple[str, ...]) -> None:
 
     def work(file: Path) -> str:
         folder = out / file.name if len(files) > 1 else out
-        view = physx(file, custom_joints=custom)
-        write_directory(folder, tables(view), "parquet")
+        stage = opened(file, custom_joints=custom)
+        view = physx(stage, custom_joints=custom)
+        write_directory(folder, tables(stage, view), "parquet")
         return f"{len(view)} joints, {view.articulation_table.num_rows} articulations: {folder}"
 
     each(files, work, lambda file, text: typer.echo(text), lambda file, error: typer.echo(f"error: {error}", err=True))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ovsim.cli.common import Custom, File, Route, beside, progress
+from ovsim.cli.common import Custom, File, Route, beside, opened, progress
 from ovsim.contract.joints import DISTANCE, SPHERICAL
+from ovsim.diagnostics import Diagnostics
 
 if TYPE_CHECKING:
     from consumer import Descriptors
@@ -40,7 +41,7 @@ def run(
     With --format parquet a stage may be larger than memory: columns wait on disk beside the results, and descriptors are
     written batch by batch.
     """
-    from ovsim.api import open_stage, resolve
+    from ovsim.api import resolve
     from ovsim.cli import output
     from ovsim.files import write_directory
 
@@ -49,23 +50,24 @@ def run(
     with progress(1) as tell:
         tell(f"populate {file}")
         spool = beside(out) if format is Format.parquet and out is not None else None
-        stage = open_stage(file, custom_joints=tuple(custom or ()), route=route.value, spool=spool)
+        stage = opened(file, custom_joints=tuple(custom or ()), route=route.value, spool=spool)
         tell(f"resolve {file}")
         if format is Format.parquet and out is not None:
             _stream(stage, rules, tuple(custom or ()), out)
             return
         found = resolve(stage, rules=rules, custom_joints=tuple(custom or ()))
-    tables = {"joints": found.to_arrow(), "diagnostics": found.diagnostics.to_arrow()}
+    told = Diagnostics([*stage.diagnostics, *found.diagnostics])
+    tables = {"joints": found.to_arrow(), "diagnostics": told.to_arrow()}
     if out is not None:
         write_directory(out, tables, format.value)
-        typer.echo(f"{len(found)} joints, {len(found.diagnostics)} diagnostics: {out}")
+        typer.echo(f"{len(found)} joints, {len(told)} diagnostics: {out}")
         return
     if format is Format.json:
         output.print_json({n: t for n, t in tables.items() if n == "joints" or diagnostics})
         return
     _table(found)
     if diagnostics:
-        output.print_diagnostics(found.diagnostics)
+        output.print_diagnostics(told)
 
 
 def _stream(stage: Stage, rules: str, custom: tuple[str, ...], out: Path) -> None:
@@ -79,8 +81,9 @@ def _stream(stage: Stage, rules: str, custom: tuple[str, ...], out: Path) -> Non
     with whole(out / "joints.parquet") as aside, pq.ParquetWriter(aside, batches.schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    write_directory(out, {"diagnostics": batches.diagnostics.to_arrow()}, "parquet")
-    typer.echo(f"{len(batches)} joints, {len(batches.diagnostics)} diagnostics: {out}")
+    told = Diagnostics([*stage.diagnostics, *batches.diagnostics])
+    write_directory(out, {"diagnostics": told.to_arrow()}, "parquet")
+    typer.echo(f"{len(batches)} joints, {len(told)} diagnostics: {out}")
 
 
 def _table(found: Descriptors) -> None:

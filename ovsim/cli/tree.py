@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ovsim.cli.common import Custom, File, progress
+from ovsim.cli.common import Custom, File, opened, progress
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -26,11 +26,13 @@ def run(
     from consumer.physx import physx_document
     from ovsim.api import physx
     from ovsim.cli import output
+    from ovsim.diagnostics import Diagnostics
 
     with progress(1) as tell:
         tell(f"physx {file}")
-        view = physx(file, custom_joints=tuple(custom or ()))
-        document = physx_document(view, str(file))
+        stage = opened(file, custom_joints=tuple(custom or ()))
+        view = physx(stage, custom_joints=tuple(custom or ()))
+        document = physx_document(view, str(file), every=True)
     console = output.console()
     inbound = {j["child"]: (path, j) for path, j in document["joints"].items() if j["kind"] == "articulation"}
     for root, one in document["articulations"].items():
@@ -45,7 +47,7 @@ def run(
     if not document["joints"] and not document["articulations"]:
         console.print(f"{file}: PhysX gets no joint from this stage")
     if diagnostics:
-        output.print_diagnostics(view.diagnostics)
+        output.print_diagnostics(Diagnostics([*stage.diagnostics, *view.diagnostics]))
 
 
 def _tree(root: str, articulation: Document, inbound: dict[str, tuple[str, Document]]) -> Tree:

@@ -23,6 +23,7 @@ from ovsim.dataset.layout import Settings
 from ovsim.dataset.remote import Mirror, mirrored
 from ovsim.dataset.schemas import schema
 from ovsim.dataset.storage import StorageError, is_uri
+from ovsim.diagnostic_codes import LOSSES
 from ovsim.errors import OvsimError, SourceError
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from ovsim.stage import Stage
 
 Emit = Callable[[str, pa.Table], None]
-BROKEN = frozenset({"unresolved-reference", "reference-cycle"})
-"""Population diagnostics after which a stage counts as incomplete: some of its layers are not there."""
 _ADDRESS = re.compile(r"\s*<0x[0-9a-f]+>")
 _LONGEST = 4_000
 _ATTEMPTS = 4
@@ -45,7 +44,7 @@ class ChangedError(SourceError):
 
 OUTCOMES = {
     "ok": "converted",
-    "incomplete": "rows are there, but a layer that the stage names is not",
+    "incomplete": "rows are there, but not what an arc of the stage names: it is missing, or leads back to itself",
     "error": "cannot be read or converted",
     "timeout": "took longer than --timeout",
     "memory": "needed more than --memory",
@@ -134,7 +133,7 @@ def _convert(mirror: Mirror, settings: Settings, emit: Emit, seen: Callable[[lis
     if settings.level != "columns":
         _deeper(stage, settings, record["file"], give, tell)
     record.update({n: counts[n] for n in _COUNTS if n in counts}, warnings=counts["warning"], errors=counts["error"])
-    broken = [d for d in stage.diagnostics if d.code in BROKEN]
+    broken = [d for d in stage.diagnostics if d.code in LOSSES]
     if broken:
         record.update(outcome="incomplete", cause=broken[0].code, message=_tidy(broken[0].message))
 

@@ -11,7 +11,7 @@ import pytest
 from bench_stages import BOTH, IDENTITY, by_hand, joint, populated, scene, usd, world
 
 from ovsim.check import check
-from ovsim.errors import TableError
+from ovsim.errors import SourceError, TableError
 from ovsim.stage import StageBuilder
 from ovsim.stage import columns as col
 
@@ -185,12 +185,14 @@ def test_bad_table(tmp_path, table, message):
 
 
 def test_not_a_table(tmp_path):
-    """Garbage with a table's name."""
+    """Garbage with a table's name, and a name without a file."""
     (tmp_path / "t.parquet").write_bytes(b"nothing")
     (tmp_path / "t.arrow").write_bytes(b"nothing")
-    for name in ("t.parquet", "t.arrow", "gone.parquet"):
+    for name in ("t.parquet", "t.arrow"):
         with pytest.raises(TableError, match="not a readable table"):
             check(tmp_path / name)
+    with pytest.raises(SourceError, match="does not exist"):
+        check(tmp_path / "gone.parquet")
 
 
 def test_messages_say_what_to_do():
@@ -223,3 +225,15 @@ def test_unknown_tokens():
     assert set(found) == {("/W/J", "physics:axis"), ("/W/J", "drive:angular:physics:type")}
     assert "takes X; write X or Y or Z" in found["/W/J", "physics:axis"]
     assert "unknown-token" not in check(EXAMPLE).codes()
+
+
+def test_an_id_is_no_bound():
+    """A bound written as a token is told of as a wrong type only: its id is not compared with the other bound."""
+    builder = StageBuilder()
+    builder.units(1.0, 1.0, "Z")
+    word = builder.paths.token("10")
+    columns = {**{n: [v] for n, v in HINGE.items() if n not in BOTH}, "physics:lowerLimit": pa.array([word + 1_000_000], pa.uint64())}
+    builder.add("PhysicsRevoluteJoint", ["/J"], columns)
+    codes = {d.code for d in check(builder.finish()) if d.column in ("physics:lowerLimit", "physics:upperLimit")}
+    assert "wrong-type" in codes
+    assert "reversed-limit" not in codes

@@ -129,3 +129,16 @@ def test_defect_is_gone_after_fix(kind):
     stage = by_hand(scene(("/W/J", kind, BOTH, ())))
     assert consumer.resolve(stage).to_arrow().column("limit")[0].as_py()["enabled"]
     assert not consumer.resolve(fix(stage)[0]).to_arrow().column("limit")[0].as_py()["enabled"]
+
+
+def test_without_units_the_parser_s_are_taken():
+    """No row of / (README, columns by hand): thresholds are written for metres, as the parser assumes, not for USD's centimetres."""
+    builder = StageBuilder()
+    builder.add("Xform", ["/a"], {"omni:xform": np.eye(4).reshape(1, 16)}, ["PhysicsRigidBodyAPI", "PhysxRigidBodyAPI"])
+    repaired, changes = fix(builder.finish())
+    archetype, row = repaired.find("/a")
+    in_metres, _ = fix(by_hand({"/a": ("Xform", {"omni:xform": np.eye(4).reshape(16)}, ["PhysicsRigidBodyAPI", "PhysxRigidBodyAPI"])}))
+    wanted, at = in_metres.find("/a")
+    assert "physxRigidBody:sleepThreshold" in changes.column("column").to_pylist()
+    for name in archetype.names:
+        assert np.array_equal(archetype.values(name)[row], wanted.values(name)[at]), name

@@ -32,7 +32,7 @@ def _flat(value: Any, head: str = "") -> dict[str, Any]:
 
 
 def _expected(view: PhysxView) -> dict[str, dict[str, Any]]:
-    document = physx_document(view, "")
+    document = physx_document(view, "", every=True)
     rows = {path: _flat(joint) for path, joint in document["joints"].items()}
     for root, entry in document["articulations"].items():
         several = entry if isinstance(entry, list) else [entry]
