@@ -42,9 +42,9 @@ def test_without_shear_scales_stay_with_their_rows(q, size):
 
 @given(UNIT)
 def test_quaternion_inverts_rotation(q):
-    """Up to the sign; the largest lane is positive."""
+    """Up to the sign; the largest lane is positive, or of lanes that tie but for rounding one of them."""
     got = np.array(quaternion(rotation(tuple(q))))
-    assert got[np.argmax(np.abs(got))] > 0
+    assert got[np.abs(got) > np.abs(got).max() - 1e-12].max() > 0
     assert abs(got @ q) == pytest.approx(1, abs=1e-9)
 
 
