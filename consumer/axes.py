@@ -10,10 +10,10 @@ import numpy.typing as npt
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.constants import FLT_MAX, ZERO
-from consumer.jit import at, ranged, rule
 from consumer.passes import Pass, Record, constant, record_passes
 from consumer.units import clamp_positive, gain, velocity_cap
 from ovsim.contract.joints import ROTATIONAL_INSTANCES
+from ovsim.jit import at, ranged, rule
 
 Array = npt.NDArray[Any]
 _OWN = ("armature", "maxJointVelocity", "staticFrictionEffort", "dynamicFrictionEffort", "viscousFrictionCoefficient")

@@ -19,7 +19,6 @@ from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
 from consumer.couplings import COUPLED, derive_block
 from consumer.findings import Teller
-from consumer.jit import readonly
 from consumer.order import Placed, joint_types, path_ranks, place_type
 from consumer.passes import Runner
 from consumer.prototypes import hidden_paths
@@ -28,6 +27,7 @@ from consumer.rulesets import CONTRACT, RuleSet
 from consumer.rulesets import get as get_rules
 from consumer.transforms import Transforms
 from ovsim.diagnostics import Diagnostics
+from ovsim.jit import readonly
 from ovsim.stage import Archetype, Stage
 
 ROWS = 1 << 17  # joints of a batch, by default

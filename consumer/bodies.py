@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
-from consumer.jit import at, ranged, readonly, rule, serial
 from consumer.order import path_depth
 from consumer.passes import Pass, Runner, Work
 from consumer.rulesets import RuleSet
 from ovsim.diagnostics import Diagnostics
+from ovsim.jit import at, ranged, readonly, rule, serial
 from ovsim.stage import PathDictionary, Stage
 
 U64 = npt.NDArray[np.uint64]

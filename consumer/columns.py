@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from consumer.jit import readonly
 from ovsim import contract
 from ovsim.diagnostics import Diagnostics
+from ovsim.jit import readonly
 from ovsim.stage import Archetype, Ragged
 
 ReadColumn = tuple[npt.NDArray[Any], int]

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from consumer.blocks import JointBlock
 from consumer.columns import ColumnReader
-from consumer.jit import at, ranged, readonly, rule
 from consumer.passes import Pass
 from consumer.units import clamp_positive
 from ovsim.contract.joints import PRISMATIC, REVOLUTE, SPHERICAL
+from ovsim.jit import at, ranged, readonly, rule
 
 Array = npt.NDArray[Any]
 _AXIS_TYPES = frozenset({REVOLUTE, PRISMATIC, SPHERICAL})

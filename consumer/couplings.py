@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from consumer.blocks import JointBlock
 from consumer.columns import ColumnReader
-from consumer.jit import ranged, serial
 from consumer.passes import Pass
 from consumer.prototypes import hidden_paths
 from ovsim.contract.joints import GEAR, RACK
+from ovsim.jit import ranged, serial
 from ovsim.stage import Stage
 
 Array = npt.NDArray[Any]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from consumer.constants import SCALE_EPS
-from consumer.jit import rule
+from ovsim.jit import rule
 
 Mat3 = tuple[float, float, float, float, float, float, float, float, float]
 Vec3 = tuple[float, float, float]

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.constants import FLT_MAX
-from consumer.jit import at, ranged, rule
 from consumer.passes import Pass, Record, constant, record_passes
 from consumer.units import angle, clamp_positive, gain, velocity_cap
 from ovsim import contract
 from ovsim.contract.joints import ROTATIONAL_INSTANCES
+from ovsim.jit import at, ranged, rule
 
 Array = npt.NDArray[Any]
 _DRIVE = ("targetPosition", "targetVelocity", "stiffness", "damping", "maxForce")

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from consumer.blocks import JointBlock
 from consumer.bodies import ROW
 from consumer.couplings import COUPLED
-from consumer.jit import rule
 from ovsim.diagnostic_codes import CODES
 from ovsim.diagnostics import Diagnostics
+from ovsim.jit import rule
 from ovsim.stage import PathDictionary
 
 Array = npt.NDArray[Any]

@@ -12,7 +12,6 @@ from consumer.bodies import BodyTable
 from consumer.columns import ColumnReader
 from consumer.constants import FRAME_TOLERANCE
 from consumer.decompose import Mat3, Quat, Vec3, compose, decompose, inverse, multiply, quaternion, rotation, transform
-from consumer.jit import at, ranged, readonly, rule, serial
 from consumer.lanes import (
     BLOCK,
     LANE,
@@ -39,6 +38,7 @@ from consumer.rulesets import RuleSet
 from consumer.store import mark_lanes, write_rows
 from consumer.transforms import Affine, Transforms, world_matrix
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
+from ovsim.jit import at, ranged, readonly, rule, serial
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from consumer.bodies import ENABLED, RIGID_BODY, nearest_body
 from consumer.constants import FRAME_TOLERANCE, SCALE_EPS, ZERO
 from consumer.decompose import Mat3, Quat, determinant, multiply, products, rotation, transform
-from consumer.jit import at, rule, serial
 from consumer.transforms import ROW_BITS, SHIFT, own_row, stored, tabled
+from ovsim.jit import at, rule, serial
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]

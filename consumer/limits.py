@@ -10,10 +10,10 @@ import numpy.typing as npt
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.constants import SENTINEL, ZERO
-from consumer.jit import at, ranged, rule
 from consumer.passes import Pass, Record, constant, record_passes
 from consumer.units import angle, clamp_positive
 from ovsim.contract.joints import D6, DISTANCE, PRISMATIC, REVOLUTE, ROTATIONAL_INSTANCES, SPHERICAL
+from ovsim.jit import at, ranged, rule
 
 Array = npt.NDArray[Any]
 RANGE, CONE, SPAN = range(3)  # how a pair of bounds is enabled

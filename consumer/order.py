@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumer.buffers import Buffers
-from consumer.jit import at, ranged, readonly, rule, serial
 from consumer.passes import FEW, Runner
 from ovsim.contract.joints import JOINT_TYPES, custom_joint_types
 from ovsim.errors import PathError
+from ovsim.jit import at, ranged, readonly, rule, serial
 from ovsim.stage import ROOT, Archetype, PathDictionary, Stage
 
 U32 = npt.NDArray[np.uint32]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from consumer.jit import at, ranged, readonly
+from ovsim.jit import at, ranged, readonly
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")

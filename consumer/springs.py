@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from consumer.blocks import JointBlock
 from consumer.columns import ColumnReader
-from consumer.jit import at, ranged
 from consumer.passes import Pass
 from consumer.units import clamp_positive
 from ovsim.contract.joints import DISTANCE
+from ovsim.jit import at, ranged
 
 Array = npt.NDArray[Any]
 _API, _PREFIX = "PhysxPhysicsDistanceJointAPI", "physxPhysicsDistanceJoint:"

@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
-from consumer.jit import at, ranged
 from consumer.passes import Pass, Record, constant, record_passes
 from consumer.units import angle, bounded
 from ovsim.contract.joints import ROTATIONAL_INSTANCES
+from ovsim.jit import at, ranged
 
 Array = npt.NDArray[Any]
 

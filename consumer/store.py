@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from consumer.bodies import ROW
 from consumer.findings import DISJOINT, NO_MARKS, SAME_BODY, missing_bit, sane_bit, sane_frame
-from consumer.jit import at, serial
+from ovsim.jit import at, serial
 
 F32 = npt.NDArray[np.float32]
 U8 = npt.NDArray[np.uint8]

@@ -20,9 +20,9 @@ from consumer.bodies import MOST_STEPS, PROPERTY, RIGID_BODY, BodyTable
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
 from consumer.decompose import Mat3, Vec3, determinant, multiply, products, transform
-from consumer.jit import at, ranged, readonly, rule, serial
 from consumer.passes import Pass, Runner, Work
 from ovsim.diagnostics import Diagnostics
+from ovsim.jit import at, ranged, readonly, rule, serial
 from ovsim.stage import Archetype, Stage
 
 F64 = npt.NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from consumer.constants import D2R, FLT_MAX, R2D, ZERO
-from consumer.jit import rule
+from ovsim.jit import rule
 
 
 @rule

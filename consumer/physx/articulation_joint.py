@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from consumer.blocks import JointBlock
 from consumer.constants import FLT_MAX, ZERO
-from consumer.jit import rule, serial
 from consumer.physx import codes as c
 from consumer.physx import limits as lim
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
+from ovsim.jit import rule, serial
 
 Array = npt.NDArray[Any]
 TWO_PI = np.float32(6.283185307179586)

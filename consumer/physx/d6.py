@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from consumer.constants import ZERO
-from consumer.jit import serial
 from consumer.physx import codes as c
 from consumer.physx import limits as lim
+from ovsim.jit import serial
 
 Array = npt.NDArray[Any]
 _MINIMUM, _HALF_PYRAMID = c.BIT["distance-minimum-ignored"], c.BIT["half-pyramid"]

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from consumer.constants import ZERO
-from consumer.jit import readonly, rule, serial
 from ovsim.contract.joints import PRISMATIC, REVOLUTE, SPHERICAL
+from ovsim.jit import readonly, rule, serial
 
 Array = npt.NDArray[Any]
 _H = 0.5**0.5

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from consumer.jit import serial
 from consumer.physx import codes as c
+from ovsim.jit import serial
 
 Array = npt.NDArray[Any]
 

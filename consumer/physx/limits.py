@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from consumer.constants import FLT_MAX, ONE, ZERO
-from consumer.jit import rule
 from consumer.physx.codes import BIT
+from ovsim.jit import rule
 
 Array = npt.NDArray[Any]
 

@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from consumer.bodies import BodyTable
 from consumer.decompose import Mat3, determinant, quaternion
-from consumer.jit import readonly, rule, serial
 from consumer.physx.articulation_joint import LinkJoints
 from consumer.physx.codes import BIT
 from consumer.physx.fixup import sane_frames
 from consumer.transforms import Transforms, tabled
 from ovsim.diagnostics import Diagnostics
+from ovsim.jit import readonly, rule, serial
 from ovsim.stage import Stage
 
 Array = npt.NDArray[Any]

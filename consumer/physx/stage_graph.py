@@ -14,11 +14,11 @@ from consumer.bodies import COLLIDER, RIGID_BODY, SHAPE, BodyTable
 from consumer.columns import ColumnReader
 from consumer.election import BODY_ROOT, JOINT_ROOT
 from consumer.graph import MISSING, NONE, STATIC
-from consumer.jit import serial
 from consumer.physx.owners import Owners
 from consumer.prototypes import below_prototypes, hidden_paths
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.diagnostics import Diagnostics
+from ovsim.jit import serial
 from ovsim.stage import Stage
 
 Array = npt.NDArray[Any]

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from consumer.blocks import JointBlock
 from consumer.constants import D2R, FLT_MAX, ONE, ZERO
-from consumer.jit import rule, serial
 from consumer.physx import codes as c
 from consumer.physx import limits as lim
 from consumer.physx.d6 import d6_limits
 from consumer.physx.limits import finite_positive
 from ovsim.contract.joints import D6, DISTANCE, FIXED, GEAR, PRISMATIC, RACK, REVOLUTE, SPHERICAL
+from ovsim.jit import rule, serial
 
 Array = npt.NDArray[Any]
 _INVALID_DRIVE, _INVALID_TARGET, _INVALID_DISTANCE = (c.BIT[n] for n in ("invalid-drive", "invalid-drive-target", "invalid-distance"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -15,6 +15,7 @@ import typer
 from ovsim.errors import OvsimError
 
 if TYPE_CHECKING:
+    from ovsim.diagnostics import Diagnostic, Diagnostics
     from ovsim.stage import Stage
 
 File = Annotated[Path, typer.Argument(help="A USD stage file (.usd, .usda, .usdc, .usdz) or a snapshot directory.", show_default=False)]
@@ -123,3 +124,10 @@ def opened(file: Path, **options: Any) -> Stage:
         if d.code in LOSSES:
             typer.echo(f"{d.severity}: {d.path or file}: {d.message} [{d.code}]", err=True)
     return stage
+
+
+def told(stage: Stage, found: Iterable[Diagnostic]) -> Diagnostics:
+    """What population had to say of a stage, and then what was found in it."""
+    from ovsim.diagnostics import Diagnostics
+
+    return Diagnostics([*stage.diagnostics, *found])

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ovsim.cli import documents
-from ovsim.cli.common import Custom, Files, each, opened
+from ovsim.cli.common import Custom, Files, each, opened, told
 
 if TYPE_CHECKING:
     from consumer import PhysxView
-    from ovsim.diagnostics import Diagnostics
     from ovsim.stage import Stage
 
 NAME = "physx"
@@ -58,7 +57,7 @@ def run(
         view = physx(stage, custom_joints=joints)
         document = physx_document(view, str(file), every=format is Format.table)
         if diagnostics:
-            document["diagnostics"] = told(stage, view).to_arrow().to_pylist()
+            document["diagnostics"] = told(stage, view.diagnostics).to_arrow().to_pylist()
         return json.dumps(document)
 
     def table(document: dict[str, Any]) -> None:
@@ -69,20 +68,13 @@ def run(
     documents.show(files, documents.Format(format.value), line, table)
 
 
-def told(stage: Stage, found: PhysxView) -> Diagnostics:
-    """What population had to say, and then what the view has to say."""
-    from ovsim.diagnostics import Diagnostics
-
-    return Diagnostics([*stage.diagnostics, *found.diagnostics])
-
-
 def tables(stage: Stage, view: PhysxView) -> dict[str, Any]:
     """The Arrow tables of a view by name."""
     return {
         "physx_joints": view.physx_joints,
         "articulations": view.articulation_table,
         "links": view.link_table,
-        "diagnostics": told(stage, view).to_arrow(),
+        "diagnostics": told(stage, view.diagnostics).to_arrow(),
     }
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ovsim.cli.common import Custom, File, Route, beside, opened, progress
+from ovsim.cli.common import Custom, File, Route, beside, opened, progress, told
 from ovsim.contract.joints import DISTANCE, SPHERICAL
-from ovsim.diagnostics import Diagnostics
 
 if TYPE_CHECKING:
     from consumer import Descriptors
@@ -56,18 +55,18 @@ def run(
             _stream(stage, rules, tuple(custom or ()), out)
             return
         found = resolve(stage, rules=rules, custom_joints=tuple(custom or ()))
-    told = Diagnostics([*stage.diagnostics, *found.diagnostics])
-    tables = {"joints": found.to_arrow(), "diagnostics": told.to_arrow()}
+    rows = told(stage, found.diagnostics)
+    tables = {"joints": found.to_arrow(), "diagnostics": rows.to_arrow()}
     if out is not None:
         write_directory(out, tables, format.value)
-        typer.echo(f"{len(found)} joints, {len(told)} diagnostics: {out}")
+        typer.echo(f"{len(found)} joints, {len(rows)} diagnostics: {out}")
         return
     if format is Format.json:
         output.print_json({n: t for n, t in tables.items() if n == "joints" or diagnostics})
         return
     _table(found)
     if diagnostics:
-        output.print_diagnostics(told)
+        output.print_diagnostics(rows)
 
 
 def _stream(stage: Stage, rules: str, custom: tuple[str, ...], out: Path) -> None:
@@ -81,9 +80,9 @@ def _stream(stage: Stage, rules: str, custom: tuple[str, ...], out: Path) -> Non
     with whole(out / "joints.parquet") as aside, pq.ParquetWriter(aside, batches.schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    told = Diagnostics([*stage.diagnostics, *batches.diagnostics])
-    write_directory(out, {"diagnostics": told.to_arrow()}, "parquet")
-    typer.echo(f"{len(batches)} joints, {len(told)} diagnostics: {out}")
+    rows = told(stage, batches.diagnostics)
+    write_directory(out, {"diagnostics": rows.to_arrow()}, "parquet")
+    typer.echo(f"{len(batches)} joints, {len(rows)} diagnostics: {out}")
 
 
 def _table(found: Descriptors) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ovsim.cli.common import Custom, File, opened, progress
+from ovsim.cli.common import Custom, File, opened, progress, told
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -26,7 +26,6 @@ def run(
     from consumer.physx import physx_document
     from ovsim.api import physx
     from ovsim.cli import output
-    from ovsim.diagnostics import Diagnostics
 
     with progress(1) as tell:
         tell(f"physx {file}")
@@ -47,7 +46,7 @@ def run(
     if not document["joints"] and not document["articulations"]:
         console.print(f"{file}: PhysX gets no joint from this stage")
     if diagnostics:
-        output.print_diagnostics(Diagnostics([*stage.diagnostics, *view.diagnostics]))
+        output.print_diagnostics(told(stage, view.diagnostics))
 
 
 def _tree(root: str, articulation: Document, inbound: dict[str, tuple[str, Document]]) -> Tree:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 import ovsim
 from ovsim import contract
+from ovsim.addresses import without_addresses
 from ovsim.dataset import fingerprint as fp
 from ovsim.dataset import resources
 from ovsim.dataset.layout import Settings
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ovsim.stage import Stage
 
 Emit = Callable[[str, pa.Table], None]
-_ADDRESS = re.compile(r"\s*<0x[0-9a-f]+>")
 _LONGEST = 4_000
 _ATTEMPTS = 4
 _MANY_ROWS = 100_000
@@ -231,7 +230,7 @@ def _failed(record: dict[str, Any], outcome: str, cause: str, message: str) -> N
 
 def _tidy(text: str) -> str:
     """A message without the addresses of objects in memory, so that the same stage gives the same rows every time; of a bearable length."""
-    plain = _ADDRESS.sub("", text).encode("utf-8", "replace").decode()
+    plain = without_addresses(text).encode("utf-8", "replace").decode()
     return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 4] + " ..."
 
 

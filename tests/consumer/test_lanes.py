@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import consumer
-from consumer.jit import readonly
 from consumer.transforms import Transforms
 from ovsim.bench.synthetic import synthetic_stage
+from ovsim.jit import readonly
 from ovsim.stage import Archetype, Stage
 
 RULES = ("contract-0.6", "observed-0.6.3")
