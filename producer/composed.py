@@ -19,11 +19,11 @@ from ovsim import contract
 from ovsim.contract import Units
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import ROOT, UNTYPED, PathDictionary, Stage
-from producer import instances
+from producer import dropped, instances
 from producer import schemas as registry
 from producer.assemble import Assembler, Cells
 from producer.bindings import Bindings
-from producer.instances import Renumbered, prototype_of
+from producer.instances import Renumbered, Visible, prototype_of
 from producer.mismatch import WrongTypes
 from producer.opening import open_stage, quiet
 from producer.plan import Planner, RowKind
@@ -69,12 +69,13 @@ class _Walk:
         self.planner = Planner(schemas, units, custom_joints)
         self.paths = PathDictionary()
         self.assembler = Assembler(self.paths, spool)
-        self.kinds: dict[tuple[str, tuple[str, ...]], RowKind] = {}
+        self.kinds: dict[tuple[str, tuple[str, ...]], tuple[RowKind, tuple[str, ...]]] = {}
         self.members: dict[str, Row] = {}
         self.is_member: dict[RowKind, bool] = {}
         self.bound: set[str] = set()
         self.roots: dict[str, str] = {}  # instance root to the published path of its prototype
         self.used: set[str] = set()
+        self.lost: dict[str, list[str]] = {}  # applied schema that is left out to the prims that list it
 
     def run(self) -> Stage:
         self._metadata_row()
@@ -89,6 +90,9 @@ class _Walk:
             if path in self.roots:
                 self.members[path] = row._replace(prototype=self.roots[path])
         self._find_instancers()
+        visible = Visible(numbers, held)
+        for schema in sorted(self.lost):
+            dropped.tell(self.schemas, schema, map(visible.path, self.lost[schema]), self.diagnostics)
 
         bindings = Bindings(self.bound, lambda prim: self._is_member(self._kind(prim)))
         schemas_of = lambda prim: self._kind(prim).schemas  # noqa: E731
@@ -128,13 +132,18 @@ class _Walk:
 
     def _kind(self, prim: Any) -> RowKind:
         """Type and sanitised schemas of a prim, as a member."""
-        schemas = tuple(_listed(prim) if self.schemas.is_partial else prim.GetAppliedSchemas())
+        return self._classified(prim)[0]
+
+    def _classified(self, prim: Any) -> tuple[RowKind, tuple[str, ...]]:
+        """Kind of a prim, and the applied schemas that it lists in vain."""
+        schemas = tuple(prim.GetPrimTypeInfo().GetAppliedAPISchemas())  # as composed, unknown names included
         key = (prim.GetTypeName(), schemas)
-        kind = self.kinds.get(key)
-        if kind is None:
-            kind = self.kinds[key] = RowKind(key[0], self.schemas.sanitise(*key), Role.MEMBER)
+        found = self.kinds.get(key)
+        if found is None:
+            kind = RowKind(key[0], self.schemas.sanitise(*key), Role.MEMBER)
+            found = self.kinds[key] = kind, dropped.names(schemas, kind.schemas)
             self.used.update((key[0], *schemas))
-        return kind
+        return found
 
     def _is_member(self, kind: RowKind) -> bool:
         got = self.is_member.get(kind)
@@ -147,7 +156,9 @@ class _Walk:
         self.instancers: list[tuple[str, Any, tuple[str, ...]]] = []
         is_bound: dict[tuple[str, ...], bool] = {}
         for prim in self.prims:
-            kind = self._kind(prim)
+            kind, lost = self._classified(prim)
+            for schema in lost:
+                self.lost.setdefault(schema, []).append(prim.GetPath().pathString)
             names = tuple(prim.GetAuthoredPropertyNames())
             bound = is_bound.get(names)
             if bound is None:
@@ -276,9 +287,3 @@ def _holds(paths: list[str], root: str) -> bool:
         if i < len(paths) and (paths[i] == root or paths[i].startswith(root + "/")):
             return True
     return False
-
-
-def _listed(prim: Any) -> list[str]:
-    """The composed `apiSchemas` list, unknown names included."""
-    op = prim.GetMetadata("apiSchemas")
-    return list(op.GetAppliedItems()) if op else []

@@ -63,3 +63,25 @@ class Renumbered:
         """The published spelling of a path."""
         old = prototype_of(path)
         return (self._names.get(old) or self._hidden.get(old, old)) + path[len(old) :] if old else path
+
+
+class Visible:
+    """Paths that mean something to a reader of the stage, whichever number USD gave a prototype.
+
+    `numbers`: the published prototypes; `held`: prototype root to the paths of its instances. Prims of an unpublished prototype, whose number shows
+    nowhere, are named by its first instance.
+    """
+
+    def __init__(self, numbers: Renumbered, held: Mapping[str, Sequence[str]]) -> None:
+        self._numbers, self._held = numbers, held
+        self._roots: dict[str, str] = {}
+
+    def path(self, path: str) -> str:
+        """A prim path with its prototype's published name, or as the first instance shows it; "" below a prototype that nothing instances."""
+        old = prototype_of(path)
+        if not old or old in self._numbers:
+            return self._numbers.path(path)
+        if old not in self._roots:
+            self._roots[old] = min(filter(None, map(self.path, self._held.get(old, ()))), default="")
+        root = self._roots[old]
+        return root and root + path[len(old) :]

@@ -21,9 +21,9 @@ _CODES = (
         re.compile(r"Could not open asset|Unresolved (reference|payload|sublayer) prim path|Failed to open layer|Could not load sublayer"),
     ),
     ("reference-cycle", re.compile(r"[Cc]ycle")),
-    ("schema-dropped", re.compile(r"API schema '.*' can not be added|Unknown schema|not a valid (applied )?API schema")),
     ("transform-op-skipped", re.compile(r"xformOp", re.IGNORECASE)),
 )
+_TOLD_BY_ROWS = re.compile(r"API schema '.*' can not be added")  # `producer.dropped` names the prims, which USD does not
 _PATH = re.compile(r"<(/[^>]*)>")
 
 
@@ -41,7 +41,7 @@ def quiet(diagnostics: Diagnostics) -> Iterator[None]:
 
 def note(messages: Iterable[str], diagnostics: Diagnostics) -> None:
     """Add USD messages as rows, each once, sorted: USD composes in parallel and reports in any order."""
-    for message in sorted({without_addresses(m) for m in messages}):
+    for message in sorted({without_addresses(m) for m in messages if not _TOLD_BY_ROWS.search(m)}):
         diagnostics.add(code_of(message), "warning", message, path_of(message))
 
 

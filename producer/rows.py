@@ -198,7 +198,7 @@ class RowReader:
 
     def _emit(self, kind: RowKind, rows: list[Row], cells: dict[str, Cells], authored: Mapping[str, Authored]) -> None:
         if rows[0].is_xformable:
-            cells |= _transforms(rows, OP_ORDER in rows[0].names or kind.role == Role.ANCESTOR, self._diagnostics)
+            cells |= _transforms(rows, OP_ORDER in rows[0].names or kind.role == Role.ANCESTOR, self._tell_skipped)
         if rows[0].prototype:
             ids = np.array([self.path_id(r.prototype) for r in rows], np.uint64)
             cells[instances.COLUMN] = Cells(PATH, ids, DERIVED)
@@ -216,6 +216,10 @@ class RowReader:
         ids = np.array([self.path_id(self._published_path(r.path)) for r in rows], np.uint64)
         self._assembler.add(kind.type_name or UNTYPED, kind.schemas, ids, cells)
 
+    def _tell_skipped(self, path: str, op: str, type_name: str) -> None:
+        text = f"{op}, a {type_name}, is no transform op of a kind and type that USD knows; it counts as the identity"
+        self._diagnostics.add("transform-op-skipped", "warning", text, self._published_path(path), op)
+
     def _note_wrong(self, kind: RowKind, rows: list[Row], authored: Mapping[str, Authored]) -> None:
         if kind.role == Role.ANCESTOR:
             return
@@ -223,7 +227,7 @@ class RowReader:
         wrong = [(n, a.type, declared[n].type) for n, a in authored.items() if n in declared and declared[n].type not in ("", a.type)]
         for r in rows if wrong else ():
             for name, actual, asked in wrong:
-                note_wrong(self._diagnostics, r.path, name, actual, asked)
+                note_wrong(self._diagnostics, self._published_path(r.path), name, actual, asked)
 
 
 def _own_type(prop: Any) -> str:
@@ -273,7 +277,7 @@ def _equals(column: Any, fallback: Any) -> npt.NDArray[np.int64]:
 _RESET_OP, _INVERSE = "!resetXformStack!", "!invert!"
 
 
-def _transforms(rows: Sequence[Row], has_ops: bool, diagnostics: Diagnostics) -> dict[str, Cells]:
+def _transforms(rows: Sequence[Row], has_ops: bool, skipped: Callable[[str, str, str], None]) -> dict[str, Cells]:
     """`omni:xform` (n, 16), all ops folded at the default time, and `omni:resetXformStack` (rule 2)."""
     if not has_ops:
         return {XFORM: Cells(MATRIX, _IDENTITY, FALLBACK, True), RESET: Cells(BOOL, 0, FALLBACK, True)}
@@ -281,14 +285,17 @@ def _transforms(rows: Sequence[Row], has_ops: bool, diagnostics: Diagnostics) ->
     try:
         found = [f.GetLocalTransformation() for f in forms]
     except Tf.ErrorException:
-        found = [_folded(f, diagnostics) for f in forms]
+        found = [_folded(f, skipped) for f in forms]
     matrices = np.array(Vt.Matrix4dArray(found)).reshape(len(rows), 16)
     resets = np.array([f.GetResetXformStack() for f in forms], np.uint8)
     return {XFORM: Cells(MATRIX, matrices, AUTHORED), RESET: Cells(BOOL, resets, AUTHORED)}
 
 
-def _folded(form: UsdGeom.Xformable, diagnostics: Diagnostics) -> Gf.Matrix4d:
-    """Local matrix op by op; an op of an unknown kind, or whose value has a type that its kind cannot have, is the identity (observed)."""
+def _folded(form: UsdGeom.Xformable, skipped: Callable[[str, str, str], None]) -> Gf.Matrix4d:
+    """Local matrix op by op; an op of an unknown kind, or whose value has a type that its kind cannot have, is the identity (observed).
+
+    `skipped` is called with the path of the prim, the name of such an op and its USD type.
+    """
     local = Gf.Matrix4d(1)
     order = list(form.GetXformOpOrderAttr().Get() or ())
     for name in reversed(order):
@@ -301,6 +308,5 @@ def _folded(form: UsdGeom.Xformable, diagnostics: Diagnostics) -> Gf.Matrix4d:
         try:
             local *= UsdGeom.XformOp(attribute, inverse).GetOpTransform(Usd.TimeCode.Default())
         except Tf.ErrorException:
-            text = f"{name}, a {attribute.GetTypeName()}, is no transform op of a kind and type that USD knows; it counts as the identity"
-            diagnostics.add("transform-op-skipped", "warning", text, str(form.GetPath()), name)
+            skipped(str(form.GetPath()), name, str(attribute.GetTypeName()))
     return local

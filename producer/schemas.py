@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -140,8 +140,33 @@ class Schemas:
             " library uses USD's schema registry",
         )
         for name in sorted({u.partition(":")[0] for u in used}):
-            if name and name not in self._extra and self._is_unregistered(name):
+            if self.reports(name):
                 diagnostics.add("schema-unknown", "warning", f"the columns of {name} cannot be known without {names}", column=name)
+
+    def reports(self, schema: str) -> bool:
+        """Whether `report` tells of this schema: a package is missing that may well have it."""
+        base = schema.partition(":")[0]
+        return bool(self.missing and base and base not in self._extra and self._is_unregistered(base))
+
+    def kind_of(self, name: str) -> str:
+        """What a schema name without an instance is: "type", "api" or "multi_api", "newer" than population's USD, "" for none."""
+        if name in population().newer_apis or name in population().newer_types:
+            return "newer"
+        if name in self._extra:
+            return self._extra[name].kind
+        if self._registry.FindAppliedAPIPrimDefinition(name) is not None:
+            found = self._registry.GetAPITypeFromSchemaTypeName(name)
+            return "multi_api" if self._registry.IsMultipleApplyAPISchema(found) else "api"
+        return "type" if self._registry.FindConcretePrimDefinition(name) is not None else ""
+
+    @cached_property
+    def api_names(self) -> list[str]:
+        """Names of the applied API schemas that population can list, sorted."""
+        from pxr import Tf, Usd
+
+        derived = Tf.Type.FindByName("UsdAPISchemaBase").GetAllDerivedTypes()
+        names = {Usd.SchemaRegistry.GetSchemaTypeName(t) for t in derived} | set(self._extra)
+        return sorted(n for n in names if n and self.kind_of(n) in ("api", "multi_api"))
 
     def _definition(self, type_name: str, schemas: Sequence[str]) -> Any:
         """pxr prim definition, None when neither type nor schemas give one."""

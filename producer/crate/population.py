@@ -16,7 +16,7 @@ from ovsim.diagnostics import Diagnostics
 from ovsim.errors import CrateError
 from ovsim.jit import serial
 from ovsim.stage import ROOT, UNTYPED, PathDictionary, Stage
-from producer import instances
+from producer import dropped, instances
 from producer import schemas as registry
 from producer.assemble import Assembler, Cells
 from producer.crate import assets, opinions
@@ -100,6 +100,7 @@ class _Population:
         members = self._members()
         self._check_bindings(members)
         shown = self._number_prototypes(members)
+        self._tell_dropped()
         self.targets = Targets(self.library, self.space, self.path_of, self.is_instance)
         self.reader = RowReader(self.planner, self.library, self.space, self.targets, self.assembler, self.diagnostics)
         hops = self._read(members & shown, self.member_kind)
@@ -124,10 +125,12 @@ class _Population:
         """Row kinds by index: three roles a kind of prim, and which are members, Boundable."""
         self.kinds: list[RowKind] = []
         self.used: set[str] = set()
+        self.dropped: list[tuple[str, ...]] = []
         member, boundable = [], []
         for type_name, listed in meta.kinds:
             clean = self.schemas.sanitise(type_name, listed)
             self.used.update((type_name, *listed))
+            self.dropped.append(dropped.names(listed, clean))
             self.kinds += [RowKind(type_name, clean, role) for role in (Role.MEMBER, Role.TARGET, Role.ANCESTOR)]
             member.append(self.planner.is_member(type_name, clean))
             boundable.append(self.schemas.facts(type_name).is_boundable)
@@ -204,12 +207,14 @@ class _Population:
         real = self._real_prototypes(owner)
         held = {f"{instances.PREFIX}{root}": [self._old_path(i) for i in found] for root, found in real.items()}
         with_members = {f"{instances.PREFIX}{int(r)}" for r in np.unique(owner[members & (owner > 0)])}
-        order = [int(p.removeprefix(instances.PREFIX)) for p in instances.published(held, with_members)]
+        order_names = instances.published(held, with_members)
+        order = [int(p.removeprefix(instances.PREFIX)) for p in order_names]
         self.published = order
         names = space.name.copy()
         for k, root in enumerate(order, 1):
             names[root] = self.paths.token(f"{instances.PREFIX[1:]}{k}")
         shown = exists & ((owner == 0) | np.isin(owner, order))
+        self.visible = instances.Visible(instances.Renumbered(order_names, held), held)
         self.path_of = np.where(shown, np.cumsum(shown), 0)
         keep = np.flatnonzero(shown)[1:]
         self.paths.append(self.path_of[space.parent[keep]], names[keep])
@@ -241,6 +246,16 @@ class _Population:
             parts.append(self.paths.token_string(name) if name else f"{instances.PREFIX[1:]}{prim}")
             prim = int(self.space.parent[prim])
         return "/" + "/".join(reversed(parts))
+
+    def _tell_dropped(self) -> None:
+        """`schema-dropped` of the prims that a traversal meets."""
+        walked = (self.states & opinions.WALKED) != 0
+        walked[[0, *(p.root for p in self.space.prototypes)]] = False
+        for schema in sorted({name for names in self.dropped for name in names}):
+            mine = np.array([schema in names for names in self.dropped])
+            prims = np.flatnonzero(mine[self.kind_of] & walked)
+            paths = (self.visible.path(self._old_path(p)) for p in prims.tolist())
+            dropped.tell(self.schemas, schema, paths, self.diagnostics)
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 

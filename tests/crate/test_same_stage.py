@@ -26,7 +26,13 @@ def check(root: Path) -> Stage:
     ours = producer.populate(root, route="crate")
     theirs = producer.populate(root, route="composed")
     assert differences(ours, theirs) == []
+    assert told(ours) == told(theirs)
     return ours
+
+
+def told(stage: Stage) -> list[tuple[str, str, str, str]]:
+    """Diagnostics, in any order."""
+    return sorted((d.code, d.path, d.column, d.message) for d in stage.diagnostics)
 
 
 def scene(folder: Path, root: str, **layers: str) -> Path:
@@ -193,7 +199,9 @@ def _agree(made: Scene, folder: Path) -> bool:
         ours = producer.populate(root, route="crate")
     except Unprovable:
         return False
-    assert differences(ours, producer.populate(root, route="composed")) == []
+    theirs = producer.populate(root, route="composed")
+    assert differences(ours, theirs) == []
+    assert told(ours) == told(theirs)
     return True
 
 
