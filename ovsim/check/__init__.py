@@ -39,18 +39,31 @@ def check(source: str | os.PathLike[str] | Stage, *, custom_joints: Sequence[str
 
     stage = open_stage(source, custom_joints=custom_joints)
     context = Context(stage, tuple(custom_joints))
-    context.out.extend(d for d in stage.diagnostics if d.code != "missing-ancestor")
     sound = _sound(stage)
     for module in CHECKS:
         if sound or module is not values:
             module.check(context)
     if sound:
         _parser(context, view)
+    context.out.extend(_population(context))
     if not isinstance(source, Stage) and _is_usd(Path(source)):
         from ovsim.check.usd import validate
 
         validate(source, context.out)
     return _sorted(context.out)
+
+
+def _population(context: Context) -> list[Diagnostic]:
+    """Population's diagnostics that are not told already: a cell of another type than the contract's has a verdict of what the parser makes of it."""
+    judged = {(_kind(context.stage, d), d.column) for d in context.out if _ALSO_TOLD_HERE.get(d.code, d.code) == "wrong-type"}
+    untold = (d for d in context.stage.diagnostics if d.code != "missing-ancestor")
+    return [d for d in untold if d.code != "wrong-type" or (_kind(context.stage, d), d.column) not in judged]
+
+
+def _kind(stage: Stage, told: Diagnostic) -> int | str:
+    """The archetype of a diagnostic's row, for whose columns one verdict holds; its path when there is no such row."""
+    hit = stage.find(told.path) if told.path else None
+    return told.path if hit is None else id(hit[0])
 
 
 def _is_usd(where: Path) -> bool:
@@ -74,9 +87,9 @@ def _parser(context: Context, view: PhysxView | None) -> None:
     for found in (built.descriptors.diagnostics, built.diagnostics):
         for d in found:
             code = _ALSO_TOLD_HERE.get(d.code, d.code)
-            key = (code, d.path, d.column)
-            if key not in told and (d.column or (code, d.path) not in somewhere):
-                told.add(key)
+            own = (d.code, d.path, d.column)
+            if not {own, (code, d.path, d.column)} & told and (d.column or (code, d.path) not in somewhere):
+                told.add(own)
                 context.out.extend([d])
 
 

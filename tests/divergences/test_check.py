@@ -237,3 +237,31 @@ def test_an_id_is_no_bound():
     codes = {d.code for d in check(builder.finish()) if d.column in ("physics:lowerLimit", "physics:upperLimit")}
     assert "wrong-type" in codes
     assert "reversed-limit" not in codes
+
+
+def test_a_cell_of_another_type_is_told_once():
+    """Population tells of what was authored, the checks of what the parser makes of it: of one cell only the latter, of others the former."""
+    odd = 'int physics:lowerLimit = 3\ndouble physics:upperLimit = 30\nfloat[] physics:breakForce = [3]\nstring physics:axis = "X"'
+    stage = populated(world(*(joint("PhysicsRevoluteJoint", n, "", "", odd) for n in ("J", "K"))))
+    assert len({d.column for d in stage.diagnostics if d.code == "wrong-type"}) == 4
+    found = [d for d in check(stage) if d.code in ("wrong-type", "column-type", "column-cast")]
+    assert [(d.column, d.path, d.severity, d.code) for d in sorted(found, key=lambda d: (d.column, d.path))] == [
+        ("physics:axis", "/W/J", "warning", "wrong-type"),
+        ("physics:axis", "/W/K", "warning", "wrong-type"),
+        ("physics:breakForce", "/W/J", "info", "column-cast"),
+        ("physics:lowerLimit", "/W/J", "error", "wrong-type"),
+        ("physics:upperLimit", "/W/J", "info", "wrong-type"),
+    ]
+    assert all("2 rows of this kind" in d.message for d in found if d.column != "physics:axis")
+
+
+def test_an_array_of_which_the_parser_reads_one_value():
+    """Read where it holds just one value, the default elsewhere: the parser says which, and nobody calls the column unreadable."""
+    arrays = pa.array([[30.0], [1.0, 2.0], [40.0]], pa.large_list(pa.float32()))
+    builder = StageBuilder()
+    builder.units(1.0, 1.0, "Z")
+    builder.add("PhysicsRevoluteJoint", ["/J", "/K", "/L"], {"physics:upperLimit": arrays})
+    found = {d.code: d.message for d in check(builder.finish()) if d.column == "physics:upperLimit"}
+    assert "2 rows are read from their arrays" in found["column-cast"]
+    assert "cannot read 1 arrays" in found["column-type"]
+    assert "wrong-type" not in found
