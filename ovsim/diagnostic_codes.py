@@ -194,6 +194,9 @@ CODES: MappingProxyType[str, Code] = MappingProxyType(
         ),
         "one-sided-limit": _code(_W, "silent", "only one bound of the limit is finite", "author both bounds"),
         "reversed-limit": _code(_W, "silent", "the lower bound lies above the upper one, which does not lock this joint", "swap the bounds"),
+        "reversed-distance": _code(
+            _W, "silent", "the minimum distance of a distance joint lies above its maximum, and PhysX takes both", "swap them", "physics:minDistance"
+        ),
         "clamped-limit": _code(
             _W, "warning", "a bound was clamped: a revolute joint to half a turn, a twist to a turn", "author a bound within the range"
         ),

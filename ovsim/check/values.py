@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ovsim.check.context import Context
-from ovsim.contract.joints import D6, D6_INSTANCES, PRISMATIC, REVOLUTE, ROTATIONAL_INSTANCES, SPHERICAL
+from ovsim.contract.joints import D6, D6_INSTANCES, DISTANCE, PRISMATIC, REVOLUTE, ROTATIONAL_INSTANCES, SPHERICAL
 from ovsim.stage import Archetype, Ragged, Stage
 from ovsim.stage import columns as col
 
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 _TURN = 2 * np.pi + 1e-4
 _CONE = ("physics:coneAngle0Limit", "physics:coneAngle1Limit")
+_DISTANCES = ("physics:minDistance", "physics:maxDistance")
 _SENTINEL = 0.5e38
 
 
 def check(context: Context) -> None:
-    """`reversed-limit`, `one-sided-limit`, `radians-suspected`, `w-first-suspected`, `unknown-token`."""
+    """`reversed-limit`, `reversed-distance`, `one-sided-limit`, `radians-suspected`, `w-first-suspected`, `unknown-token`."""
     for archetype in context.joints():
         _tokens(context, archetype)
         for low_name, high_name, rotational, locks in _bounds(archetype):
@@ -32,6 +33,8 @@ def check(context: Context) -> None:
                 _pair(context, archetype, low_name, low, high, rotational, locks)
         if archetype.type_name == SPHERICAL:
             _cone(context, archetype)
+        if archetype.type_name == DISTANCE:
+            _distance(context, archetype)
     _w_first(context)
 
 
@@ -91,6 +94,15 @@ def _cone(context: Context, archetype: Archetype) -> None:
         context.tell(
             "radians-suspected", "warning", archetype, _CONE[0], _RADIANS, set_ & _radians(np.zeros_like(a), a) & _radians(np.zeros_like(b), b)
         )
+
+
+def _distance(context: Context, archetype: Archetype) -> None:
+    """Both bounds hold, which is when they are not negative, and the minimum lies above the maximum (spec 5.1, 8.2: PhysX checks neither against the other)."""
+    low, high = (context.numbers(archetype, n) for n in _DISTANCES)
+    if low is None or high is None or low.ndim != 1 or high.ndim != 1:
+        return
+    message = "the minimum is above the maximum: PhysX takes both, which no distance can meet, so the joint pulls and pushes at once; swap them"
+    context.tell("reversed-distance", "warning", archetype, _DISTANCES[0], message, (low > high) & (high >= 0))
 
 
 def _w_first(context: Context) -> None:

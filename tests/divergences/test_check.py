@@ -227,6 +227,27 @@ def test_unknown_tokens():
     assert "unknown-token" not in check(EXAMPLE).codes()
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (3, 2, True),
+        (2, 3, False),
+        (2, 2, False),
+        (3, -1, False),
+        (-1, -2, False),
+        (0.5, 0, True),
+        ("inf", 1, True),
+        ("nan", 1, False),
+        (3, "inf", False),
+    ],
+)
+def test_distances_in_reverse(low, high, told):
+    """Told where both bounds hold: a negative one does not."""
+    rows = scene(("/W/J", "PhysicsDistanceJoint", {**BOTH, "physics:minDistance": float(low), "physics:maxDistance": float(high)}, ()))
+    found = [(d.path, d.column, d.severity) for d in check(by_hand(rows)) if d.code == "reversed-distance"]
+    assert found == ([("/W/J", "physics:minDistance", "warning")] if told else [])
+
+
 def test_an_id_is_no_bound():
     """A bound written as a token is told of as a wrong type only: its id is not compared with the other bound."""
     builder = StageBuilder()
