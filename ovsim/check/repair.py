@@ -15,7 +15,7 @@ from ovsim.check.absent import UNITS
 from ovsim.check.columns import expected_type, readable
 from ovsim.check.context import Context
 from ovsim.contract import Column
-from ovsim.diagnostics import Diagnostics
+from ovsim.diagnostics import Diagnostic
 from ovsim.stage import DERIVED, FALLBACK, Archetype, Ragged, Stage
 from ovsim.stage import columns as col
 from ovsim.stage.archetype import PATH
@@ -36,8 +36,17 @@ def fix(stage: Stage, custom_joints: tuple[str, ...] = ()) -> tuple[Stage, pa.Ta
     made = [_units(context, a, changes) if _is_root(context, a) else a for a in stage.archetypes]
     context = Context(Stage(stage.paths, tuple(made), metadata=stage.metadata), custom_joints)
     repaired = [a if _is_root(context, a) else _repair(context, a, changes) for a in made]
-    out = Stage(stage.paths, _joined(repaired), Diagnostics(stage.diagnostics), {**stage.metadata, "repaired": True})
+    out = Stage(stage.paths, _joined(repaired), metadata={**stage.metadata, "repaired": True})
+    out.diagnostics.extend(d for d in stage.diagnostics if not _mended(d, stage, out))
     return out, pa.Table.from_pylist(changes, CHANGES)
+
+
+def _mended(told: Diagnostic, before: Stage, after: Stage) -> bool:
+    """Whether it is told of a value's type that is no longer so. A column that was left out for its type stays told: its values are lost."""
+    if told.code != "wrong-type":
+        return False
+    was, now = (hit[0].field(told.column).type if (hit := s.find(told.path)) and told.column in hit[0] else None for s in (before, after))
+    return was is not None and was != now
 
 
 def _is_root(context: Context, archetype: Archetype) -> bool:

@@ -97,7 +97,7 @@ def _cone(context: Context, archetype: Archetype) -> None:
 
 
 def _distance(context: Context, archetype: Archetype) -> None:
-    """Both bounds hold, which is when they are not negative, and the minimum lies above the maximum (spec 5.1, 8.2: PhysX checks neither against the other)."""
+    """Both bounds hold, which is when they are not negative (spec 5.1), and the minimum lies above the maximum, which PhysX does not check (8.2)."""
     low, high = (context.numbers(archetype, n) for n in _DISTANCES)
     if low is None or high is None or low.ndim != 1 or high.ndim != 1:
         return

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from bench_stages import BOTH, HEAD, body, by_hand, joint, scene, world
 from typer.testing import CliRunner
 
+import ovsim
 from ovsim.cli.app import app
 from ovsim.errors import OvsimError, PathError
 
@@ -22,6 +24,14 @@ def _run(*args: object) -> tuple[int, str]:
     if isinstance(done.exception, OvsimError):
         raise done.exception
     return done.exit_code, done.output
+
+
+def _repair(stage: Path, out: Path, *options: str) -> tuple[int, str, str]:
+    """Exit status, standard output and the last line of standard error of `check --fix`."""
+    done = CliRunner().invoke(app, ["check", str(stage), "--fix", str(out), *options])
+    if isinstance(done.exception, OvsimError):
+        raise done.exception
+    return done.exit_code, done.stdout, done.stderr.strip().splitlines()[-1]
 
 
 @pytest.fixture
@@ -116,13 +126,58 @@ def test_check_and_fix(tmp_path):
     """Errors give status 1; the repaired snapshot lacks no column any more."""
     table = pa.table({"path": ["/", "/J"], "usd-prim-type": [None, "PhysicsRevoluteJoint"], "usd-metadata:metersPerUnit": [1.0, None]})
     pq.write_table(table, tmp_path / "t.parquet")
-    code, text = _run("check", tmp_path / "t.parquet", "--fix", tmp_path / "fixed", "--format", "json")
+    code, text, _ = _repair(tmp_path / "t.parquet", tmp_path / "fixed", "--format", "json")
     document = json.loads(text)
     assert code == 1
     assert {c["column"] for c in document["changes"]} >= {"physics:lowerLimit", "physics:upperLimit"}
     before, after = (json.loads(_run("check", p, "--format", "json")[1])["diagnostics"] for p in (tmp_path / "t.parquet", tmp_path / "fixed"))
     assert "absent-column" in {d["code"] for d in before}
     assert {d["code"] for d in after if d["severity"] == "error"} == {"no-bodies"}
+    assert sorted((d["code"], d["column"]) for d in document["left"]) == sorted((d["code"], d["column"]) for d in after)
+
+
+@pytest.mark.parametrize("format", ["table", "json"])
+def test_fix_tells_what_it_left(tmp_path, format):
+    """An int bound is cast, a bound in words is not: its error is left, and the exit status is that of the copy."""
+    bounds = {"physics:lowerLimit": [None, None, "-30"], "physics:upperLimit": pa.array([None, None, 30], pa.int32())}
+    units = {f"usd-metadata:{n}": [v, None, None] for n, v in (("metersPerUnit", 1.0), ("kilogramsPerUnit", 1.0), ("upAxis", "Z"))}
+    kinds = {"usd-prim-type": [None, "Xform", "PhysicsRevoluteJoint"], "usd-schemas": [[], ["PhysicsRigidBodyAPI"], []]}
+    rows = {"path": ["/", "/A", "/J"], "physics:body0": [None, None, ["/A"]], **kinds, **units, **bounds}
+    pq.write_table(pa.table(rows), tmp_path / "in.parquet")
+    code, text, line = _repair(tmp_path / "in.parquet", tmp_path / "out", "--format", format)
+    assert code == 1
+    assert line.startswith(f"left in {tmp_path / 'out'}: 1 error")
+    assert "(error wrong-type 1" in line
+    if format == "json":
+        left = [d for d in json.loads(text)["left"] if d["severity"] == "error"]
+        assert [(d["code"], d["column"]) for d in left] == [("wrong-type", "physics:lowerLimit")]
+
+
+def test_a_copy_without_errors_gives_status_0(tmp_path):
+    """The stage has errors, its repaired copy none; with --strict its warnings count, as they do without a repair."""
+    builder = ovsim.StageBuilder()
+    builder.units(1.0, 1.0, "Z")
+    builder.add("Xform", ["/A"], {"omni:xform": np.eye(4).reshape(1, 16)}, ["PhysicsRigidBodyAPI"])
+    distances = {"physics:minDistance": [3.0], "physics:maxDistance": pa.array([2], pa.int32())}
+    builder.add("PhysicsDistanceJoint", ["/J"], {"physics:body0": [["/A"]], **distances})
+    builder.finish().save(tmp_path / "in")
+    assert _run("check", tmp_path / "in")[0] == 1
+    code, _, line = _repair(tmp_path / "in", tmp_path / "out")
+    assert code == 0
+    assert line == f"left in {tmp_path / 'out'}: 1 warning (warning reversed-distance 1)"
+    assert _run("check", tmp_path / "out")[0] == 0
+    assert _run("check", tmp_path / "in", "--fix", tmp_path / "out", "--strict")[0] == 1
+
+
+def test_a_mended_type_is_no_longer_told(tmp_path):
+    """What population said of a value's type goes when the value is cast, and stays when it is not."""
+    file = tmp_path / "odd.usda"
+    odd = 'int physics:lowerLimit = 3\nstring physics:axis = "X"'
+    file.write_text(HEAD + world(body("A"), joint("PhysicsRevoluteJoint", "J", "/W/A", "", odd)))
+    assert _run("check", file)[0] == 1
+    code, text, _ = _repair(file, tmp_path / "out", "--format", "json")
+    assert code == 0
+    assert [d["column"] for d in json.loads(text)["left"] if d["code"] == "wrong-type"] == ["physics:axis"]
 
 
 def test_explain_table():
