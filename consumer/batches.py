@@ -19,7 +19,7 @@ from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
 from consumer.couplings import COUPLED, derive_block
 from consumer.findings import Teller
-from consumer.order import Placed, joint_types, path_ranks, place_type
+from consumer.order import Placed, joint_types, no_marks, path_ranks, place_type
 from consumer.passes import Runner
 from consumer.prototypes import hidden_paths
 from consumer.resolve import column_work, empty_block, frame_work
@@ -80,9 +80,9 @@ class Batches:
         hidden = hidden_paths(stage) if coupled else np.zeros(0, np.uint8)
         body_of_joint = np.zeros(hidden.size, np.uint64)
         order = Buffers()
-        every = order.cleared("every", (ranks.size // 64 + 1,), np.uint64)
+        seen = no_marks(ranks, order)
         for type_name in self._types:
-            placed = place_type(stage, type_name, ranks, every, self._runner, order)
+            placed = place_type(stage, type_name, ranks, seen, self._runner, order)
             sources = [np.argsort(p.rows, kind="stable") for p in placed]
             told = [ColumnReader(p.archetype, Diagnostics()) for p in placed]
             total = sum(len(p.archetype) for p in placed)

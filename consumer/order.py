@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,21 +13,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumer.buffers import Buffers
-from consumer.passes import FEW, Runner
+from consumer.passes import Pass, Runner, Work
 from ovsim.contract.joints import JOINT_TYPES, custom_joint_types
 from ovsim.errors import PathError
-from ovsim.jit import at, ranged, readonly, rule, serial
+from ovsim.jit import at, ranged, readonly, serial
 from ovsim.stage import ROOT, Archetype, PathDictionary, Stage
 
+U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
-WORD = 64  # ranks in a word of bits
-_U1, _U2, _U4, _U6, _U8, _U16, _U32, _LOW, _COUNT = (np.uint64(v) for v in (1, 2, 4, 6, 8, 16, 32, WORD - 1, 0x7F))
-_PAIRS, _FOURS, _EIGHTS = (np.uint64(v * 0x0101010101010101) for v in (0x55, 0x33, 0x0F))
+BLOCK, WORD = 256, 8  # ranks of a block, so many that a byte counts those before; ranks of a word
+BLOCKS = 256  # blocks that a thread takes at once, at most
+MOST_CODES = 255  # types that a byte tells apart
+_SHIFT, _ONE = np.uint32(8), np.uint32(1)
+_NO, _YES = np.uint8(0), np.uint8(1)
 _FIRST_NAME_BYTE = 0x30  # "0": above both separators "/" and "."
 
-
-_TWICE = "a joint prim has two rows; a prim has one row, give all its columns in one add"
 _known: WeakKeyDictionary[PathDictionary, U32] = WeakKeyDictionary()
 _depths: WeakKeyDictionary[PathDictionary, tuple[int, int]] = WeakKeyDictionary()
 
@@ -141,97 +142,145 @@ def joint_types(custom_types: Sequence[str]) -> tuple[str, ...]:
 def place_joints(stage: Stage, types: Sequence[str], ranks: U32, runner: Runner, buffers: Buffers) -> list[list[Placed]]:
     """Archetypes of every type with the destination rows: ascending path inside a type.
 
-    A row is the number of joints of its type with a smaller rank: one bit a rank, counted by words. PathError when two rows share a path.
+    A row is the number of joints of its type with a smaller rank. PathError when two rows share a path, or when a path is none of the dictionary's.
     """
-    every = buffers.cleared("order.every", (ranks.size // WORD + 1,), np.uint64)
-    there = {a.type_name for a in stage.archetypes if len(a)}
-    many = sum(t in there for t in types) > 1 and len(stage) > FEW
-    alone = Runner(1, runner.chunk) if many else runner  # types side by side, or the rows of one type
-    placed = (runner if many else Runner(1)).each([partial(_place_type, stage, t, ranks, alone, buffers) for t in types])
-    for _, bits in placed:
-        _join(bits, every)
-    return [found for found, _ in placed]
+    groups = {t: group for t in types if (group := _rows_of(stage, t))}
+    many = len(groups) > MOST_CODES
+    seen = no_marks(ranks, buffers) if many else None
+    found: dict[str, list[Placed]] = {}
+    for k in range(0, len(groups), MOST_CODES):
+        found |= _place(dict(islice(groups.items(), k, k + MOST_CODES)), ranks, seen, runner, buffers)
+    return [found.get(t, []) for t in types]
 
 
-def place_type(stage: Stage, type_name: str, ranks: U32, every: U64, runner: Runner, buffers: Buffers) -> list[Placed]:
-    """Archetypes of one type with their destination rows; `every` uint64, a bit a rank, holds the joints of all types so far."""
-    placed, bits = _place_type(stage, type_name, ranks, runner, buffers)
-    _join(bits, every)
+def place_type(stage: Stage, type_name: str, ranks: U32, seen: U8, runner: Runner, buffers: Buffers) -> list[Placed]:
+    """Archetypes of one type with their destination rows; `seen`, at first `no_marks`, holds the joints of all types so far."""
+    group = _rows_of(stage, type_name)
+    return _place({type_name: group}, ranks, seen, runner, buffers)[type_name] if group else []
+
+
+def no_marks(ranks: U32, buffers: Buffers) -> U8:
+    """A byte for every rank, all zero, and some more so that blocks are whole."""
+    return buffers.cleared("order.seen", (_blocks(ranks) * BLOCK,), np.uint8)
+
+
+def _blocks(ranks: U32) -> int:
+    return -(-ranks.size // BLOCK)
+
+
+def _rows_of(stage: Stage, type_name: str) -> list[Archetype]:
+    return [a for a in stage.with_type(type_name) if len(a)]
+
+
+def _place(groups: Mapping[str, Sequence[Archetype]], ranks: U32, seen: U8 | None, runner: Runner, buffers: Buffers) -> dict[str, list[Placed]]:
+    """Rows of `MOST_CODES` types at most, with one byte a path, by ranges on all threads.
+
+    Every joint puts a code of its type at its rank; block by block the codes become how many equal ones come before, which leads to the row.
+    """
+    blocks = _blocks(ranks)
+    marks = buffers.empty("order.marks", (blocks * BLOCK,), np.uint8)
+    before = buffers.empty("order.before", (blocks + 1, len(groups) + 1), np.uint32)
+    unknown, twice = np.zeros(1, np.uint8), np.zeros(1, np.uint8)
+    placed: dict[str, list[Placed]] = {}
+    mark, put = [], []
+    for code, (type_name, group) in enumerate(groups.items(), 1):
+        placed[type_name] = []
+        for k, archetype in enumerate(group):
+            rows = buffers.empty(("order.rows", type_name, k), (len(archetype),), np.uint32)
+            mark.append(Work(rows.size, [Pass(mark_ranks, (readonly(archetype.path_ids), ranks, code, marks, rows, unknown))]))
+            put.append(Work(rows.size, [Pass(place_rows, (code, marks, before, rows))]))
+            placed[type_name].append(Placed(archetype, readonly(rows)))
+    by_block = replace(runner, chunk=min(runner.chunk, BLOCKS))
+    by_block.over(blocks, clear_marks, marks)
+    runner.run(mark, side_by_side=True)
+    if unknown[0]:
+        raise PathError(_beyond(groups, ranks.size))
+    number = [Pass(number_ranks, (marks.view(np.uint64), marks, before))]
+    if seen is not None:
+        number.insert(0, Pass(join_marks, (marks, seen, twice)))
+    by_block.run([Work(blocks, number)])
+    if twice[0] or sum_blocks(before) != sum(work.rows for work in mark):
+        raise PathError("a joint prim has two rows; a prim has one row, give all its columns in one add")
+    runner.run(put, side_by_side=True)
     return placed
 
 
-def _place_type(stage: Stage, type_name: str, ranks: U32, runner: Runner, buffers: Buffers) -> tuple[list[Placed], U64]:
-    """The same, with the bits of its ranks; none for a type without rows."""
-    group = [a for a in stage.with_type(type_name) if len(a)]
-    if not group:
-        return [], np.empty(0, np.uint64)
-    bits = buffers.cleared(("order.bits", type_name), (ranks.size // WORD + 1,), np.uint64)
-    before = buffers.empty(("order.before", type_name), bits.shape, np.uint32)
-    ids = [readonly(a.path_ids) for a in group]
-    for each in ids:
-        if not mark_ranks(each, ranks, bits):
-            raise PathError(f"a {type_name} row has path id {int(each.max())}, beyond the path dictionary; rebuild the stage")
-    if count_before(bits, before) != sum(each.size for each in ids):
-        raise PathError(_TWICE)
-    placed = []
-    for k, (archetype, each) in enumerate(zip(group, ids)):
-        rows = buffers.empty(("order.rows", type_name, k), (each.size,), np.uint32)
-        runner.over(each.size, place_rows, each, ranks, bits, before, rows)
-        placed.append(Placed(archetype, readonly(rows)))
-    return placed, bits
-
-
-def _join(bits: U64, every: U64) -> None:
-    if join_bits(bits, every):
-        raise PathError(_TWICE)
-
-
-@rule
-def ones(word: np.uint64) -> np.uint32:
-    """Bits set in a word."""
-    word = word - ((word >> _U1) & _PAIRS)
-    word = (word & _FOURS) + ((word >> _U2) & _FOURS)
-    word = (word + (word >> _U4)) & _EIGHTS
-    word = word + (word >> _U8)
-    word = word + (word >> _U16)
-    return np.uint32((word + (word >> _U32)) & _COUNT)
-
-
-@serial
-def mark_ranks(ids: U64, ranks: U32, bits: U64) -> bool:
-    """Set the bit of every path's rank; False when an id is none of the dictionary's."""
-    for i in range(ids.size):
-        if ids[at(i, 1)] >= ranks.size:
-            return False
-        rank = np.uint64(ranks[ids[at(i, 1)]])
-        bits[rank >> _U6] |= _U1 << (rank & _LOW)
-    return True
-
-
-@serial
-def count_before(bits: U64, before: U32) -> int:
-    """Bits set in all words before each; returns how many are set."""
-    total = np.uint32(0)
-    for w in range(bits.size):
-        before[w] = total
-        total += ones(bits[w])
-    return total
-
-
-@serial
-def join_bits(bits: U64, every: U64) -> bool:
-    """Add bits to those of `every`; whether any was there already."""
-    shared = np.uint64(0)
-    for w in range(bits.size):
-        shared |= bits[w] & every[w]
-        every[w] |= bits[w]
-    return shared != 0
+def _beyond(groups: Mapping[str, Sequence[Archetype]], count: int) -> str:
+    most = ((t, max(int(a.path_ids.max()) for a in group)) for t, group in groups.items())
+    type_name, path = next((t, path) for t, path in most if path >= count)
+    return f"a {type_name} row has path id {path}, beyond the path dictionary; rebuild the stage"
 
 
 @ranged
-def place_rows(lo: int, hi: int, ids: U64, ranks: U32, bits: U64, before: U32, rows: U32) -> None:
-    """Bits set before each path's own."""
+def clear_marks(lo: int, hi: int, marks: U8) -> None:
+    """Zeros, block by block."""
+    for r in range(lo * BLOCK, hi * BLOCK):
+        marks[at(r, 1)] = 0
+
+
+@ranged
+def mark_ranks(lo: int, hi: int, ids: U64, ranks: U32, code: int, marks: U8, rows: U32, unknown: U8) -> None:
+    """Put the code at every path's rank, and the rank where the row will be; `unknown` tells of an id that is none of the dictionary's."""
     for i in range(lo, hi):
-        rank = np.uint64(ranks[ids[at(i, 1)]])
-        word = rank >> _U6
-        rows[at(i, 1)] = before[word] + ones(bits[word] & ((_U1 << (rank & _LOW)) - _U1))
+        path = ids[at(i, 1)]
+        if path >= ranks.size:
+            unknown[0] = 1
+            return
+        rank = ranks[path]
+        marks[rank] = code
+        rows[at(i, 1)] = rank
+
+
+@ranged
+def join_marks(lo: int, hi: int, marks: U8, seen: U8, twice: U8) -> None:
+    """Add the marks of blocks to those of `seen`; `twice` tells whether any was there already."""
+    both = _NO
+    for r in range(lo * BLOCK, hi * BLOCK):
+        here = _YES if marks[at(r, 1)] != _NO else _NO
+        both |= here & seen[at(r, 1)]
+        seen[at(r, 1)] |= here
+    if both:
+        twice[0] = 1
+
+
+@ranged
+def number_ranks(lo: int, hi: int, words: U64, marks: U8, before: U32) -> None:
+    """Replace each code by how many equal ones come before it in its block; how many there are in the block goes to `before` (blocks + 1, codes).
+
+    `words` are the marks, `WORD` at a time: most of those without any joint are passed over at once.
+    """
+    for b in range(lo, hi):
+        for code in range(before.shape[1]):
+            before[at(b, 1), code] = 0
+        for w in range(b * (BLOCK // WORD), (b + 1) * (BLOCK // WORD)):
+            if words[at(w, 1)] == 0:
+                continue
+            for r in range(w * WORD, (w + 1) * WORD):
+                code = marks[at(r, 1)]
+                marks[at(r, 1)] = before[at(b, 1), code]
+                before[at(b, 1), code] += _ONE
+
+
+@serial
+def sum_blocks(before: U32) -> int:
+    """Turn the counts of blocks into those of all blocks before; returns how many joints there are."""
+    last = before.shape[0] - 1
+    for code in range(before.shape[1]):
+        before[last, code] = 0
+    for b in range(last):
+        for code in range(before.shape[1]):
+            here = before[b, code]
+            before[b, code] = before[last, code]
+            before[last, code] += here
+    total = 0
+    for code in range(1, before.shape[1]):
+        total += before[last, code]
+    return total
+
+
+@ranged
+def place_rows(lo: int, hi: int, code: int, marks: U8, before: U32, rows: U32) -> None:
+    """Joints of the type before each; `rows` hold the ranks."""
+    for i in range(lo, hi):
+        rank = rows[at(i, 1)]
+        rows[at(i, 1)] = before[rank >> _SHIFT, code] + marks[rank]

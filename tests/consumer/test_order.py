@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from hand import Hand
@@ -9,7 +11,10 @@ from hypothesis import given
 from strategies import odd_paths, paths
 
 import consumer
-from consumer.order import path_ranks
+from consumer import order
+from consumer.buffers import Buffers
+from consumer.order import path_ranks, place_joints
+from consumer.passes import Runner
 from ovsim.contract.joints import JOINT_TYPES
 from ovsim.errors import PathError
 from ovsim.stage import Archetype, PathDictionary, Stage, StageBuilder
@@ -114,6 +119,54 @@ def test_bad_thread_count(count):
         consumer.resolve(StageBuilder().finish(), threads=count)
 
 
+def _scattered(types: list[str], count: int, seed: int) -> Stage:
+    """Joints of all types in archetypes of different columns, under a few prims, in an order that is not that of their paths."""
+    rng = np.random.default_rng(seed)
+    builder = StageBuilder()
+    paths = [f"/{'abcdef'[k % 6]}{k % 7}/{'J' if k % 3 else 'K'}{k}" for k in rng.permutation(count).tolist()]
+    kinds = rng.integers(0, 3 * len(types), count)
+    for kind in range(3 * len(types)):
+        mine = [p for p, k in zip(paths, kinds) if k == kind]
+        if mine:
+            builder.add(types[kind // 3], mine, schemas=[f"Some{kind}API"])
+    return builder.finish()
+
+
+def _assert_placed(stage: Stage, types: list[str], placed: list[list[order.Placed]]) -> None:
+    """Rows against sorted strings, type by type."""
+    assert len(placed) == len(types)
+    for type_name, group in zip(types, placed):
+        want = [a for a in stage.archetypes if a.type_name == type_name]
+        assert [p.archetype for p in group] == want
+        paths = [t for p in group for t in stage.paths.path_strings(p.archetype.path_ids).to_pylist()]
+        by_path = {t: row for row, t in enumerate(sorted(paths, key=str.encode))}
+        assert [row for p in group for row in p.rows.tolist()] == [by_path[t] for t in paths]
+
+
+@pytest.mark.parametrize("chunk", [1, 100, None])
+def test_rows_against_sorted_paths(chunk):
+    """Several archetypes a type over several blocks of ranks, in ranges of any size, in memory that other stages have used."""
+    types = ["A", "B", "Nobody", "C"]
+    kept = Buffers()
+    for seed, count in ((0, 900), (1, 300), (2, 1200)):
+        stage = _scattered(types, count, seed)
+        ranks = path_ranks(stage.paths)
+        for threads in sorted({1, os.cpu_count() or 1}):
+            _assert_placed(stage, types, place_joints(stage, types, ranks, Runner.of(threads, chunk), kept))
+
+
+def test_more_types_than_a_byte_tells_apart():
+    """More than 255 types with rows take several rounds; a path in two of them is found all the same."""
+    types = [f"T{k}" for k in range(600)]
+    stage = _scattered(types, 1500, 3)
+    assert sum(1 for t in types if any(stage.with_type(t))) > order.MOST_CODES
+    _assert_placed(stage, types, place_joints(stage, types, path_ranks(stage.paths), Runner.of(None, None), Buffers()))
+    first, last = (next(stage.with_type(t)) for t in (types[0], types[-1]))
+    again = Archetype(stage.paths, last.type_name, ("OtherAPI",), first.batch)
+    with pytest.raises(PathError, match="two rows"):
+        place_joints(Stage(stage.paths, (*stage.archetypes, again)), types, path_ranks(stage.paths), Runner.of(None, None), Buffers())
+
+
 def _twice(stage):
     return Stage(stage.paths, (*stage.archetypes, *stage.archetypes))
 
@@ -131,3 +184,24 @@ def test_row_beyond_the_dictionary_is_refused():
     broken = Archetype(PathDictionary(), archetype.type_name, archetype.schemas, archetype.batch)
     with pytest.raises(PathError, match="beyond the path dictionary"):
         consumer.resolve(Stage(broken.paths, (broken,)))
+
+
+def test_row_beyond_the_dictionary_is_named():
+    """The first type in the parser's order with such a row, and its largest path id."""
+    stage = Hand().joint("/A", "PhysicsFixedJoint").joint("/B", "PhysicsRevoluteJoint").joint("/C", "PhysicsRevoluteJoint").stage()
+    known = Hand().joint("/A", "PhysicsFixedJoint").stage().paths
+    with pytest.raises(PathError, match=f"PhysicsRevoluteJoint row has path id {stage.paths.find('/C')}, beyond"):
+        consumer.resolve(Stage(known, stage.archetypes))
+
+
+@pytest.mark.parametrize("kinds", [("PhysicsFixedJoint", "PhysicsFixedJoint"), ("PhysicsRevoluteJoint", "PhysicsFixedJoint")])
+@pytest.mark.parametrize("whole", [True, False])
+def test_two_rows_of_one_path_in_two_archetypes(kinds, whole):
+    """Of one type or of two, in one go or batch by batch."""
+    hand = Hand().joint("/J", kinds[0]).joint("/K", kinds[0]).joint("/L", kinds[1], schemas=["PhysxJointAPI"])
+    stage = hand.stage()
+    other = next(a for a in stage.archetypes if a.schemas)
+    again = Archetype(stage.paths, kinds[1], other.schemas, next(a for a in stage.archetypes if not a.schemas).batch)
+    broken = Stage(stage.paths, (*(a for a in stage.archetypes if a is not other), again))
+    with pytest.raises(PathError, match="two rows"):
+        consumer.resolve(broken) if whole else list(consumer.resolve_batches(broken))
