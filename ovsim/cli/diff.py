@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ovsim.cli import targets
 from ovsim.cli.common import Custom, progress
 
 if TYPE_CHECKING:
@@ -52,8 +53,18 @@ def run(
     exact: Annotated[bool, typer.Option("--exact", help="Numbers must be equal.")] = False,
     rtol: Annotated[float, typer.Option(help="Relative tolerance.", min=0)] = 1e-6,
     atol: Annotated[float, typer.Option(help="Absolute tolerance.", min=0)] = 1e-6,
-    format: Annotated[Format, typer.Option(help="table for people, json, parquet or one html page (both into --out).")] = Format.table,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write; standard output by default.", show_default=False)] = None,
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            help="table for people, json, parquet or one html page. By default the table, or what the name of --out says.", show_default=False
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", help="File to write: NAME.json, .parquet or .html, or any name with --format; else standard output.", show_default=False
+        ),
+    ] = None,
     unexplained: Annotated[bool, typer.Option("--unexplained", help="Show only what no finding explains.")] = False,
     custom: Custom = None,
 ) -> None:
@@ -62,8 +73,7 @@ def run(
     from ovsim.errors import OvsimError
 
     try:
-        if format in (Format.parquet, Format.html) and out is None:
-            raise OvsimError(f"{format.value} needs a file: give it with --out")
+        target = targets.choose(format, out, screen=(Format.table, Format.json), files=(Format.json, Format.parquet, Format.html), any_name=True)
         with progress(1) as tell:
             tell(f"compare {' and '.join(map(str, files))}")
             result = compare(
@@ -73,8 +83,8 @@ def run(
                 tolerance=EXACT if exact else Tolerance(rtol, atol),
                 custom_joints=tuple(custom or ()),
             )
-        _show(result, format, out, unexplained)
-    except OvsimError as e:
+        _show(result, Format(target.format), out, unexplained)
+    except (OvsimError, typer.BadParameter) as e:
         typer.echo(f"error: {e}", err=True)
         raise typer.Exit(NO_COMPARISON) from e
     raise typer.Exit(result.exit_code)

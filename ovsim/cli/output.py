@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def print_json(tables: Mapping[str, pa.Table]) -> None:
-    """Print tables as one JSON object of row lists."""
-    sys.stdout.write(json.dumps({n: jsonable(t.to_pylist()) for n, t in tables.items()}, indent=1) + "\n")
+def json_text(tables: Mapping[str, pa.Table]) -> str:
+    """Tables as one JSON object of row lists, a line at the end."""
+    return json.dumps({n: jsonable(t.to_pylist()) for n, t in tables.items()}, indent=1) + "\n"
 
 
 def plain(text: str) -> str:

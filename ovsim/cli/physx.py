@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ovsim.cli import documents
+from ovsim.cli import documents, targets
 from ovsim.cli.common import Custom, Files, each, opened, told
 
 if TYPE_CHECKING:
@@ -31,9 +31,15 @@ class Format(str, Enum):
 def run(
     files: Files,
     format: Annotated[
-        Format, typer.Option(help="table for people, json one array, ndjson a document a line, parquet files into --out.")
-    ] = Format.table,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="Directory for Parquet files, a folder a stage.", show_default=False)] = None,
+        Format | None,
+        typer.Option(
+            help="table for people, json one array, ndjson a document a line, parquet files. By default the table, and parquet into --out.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Directory for Parquet files, a folder a stage where there are several.", show_default=False)
+    ] = None,
     diagnostics: Annotated[bool, typer.Option("--diagnostics", help="Also print the diagnostics.")] = False,
     custom: Custom = None,
 ) -> None:
@@ -46,16 +52,15 @@ def run(
     from ovsim.cli import output
 
     joints = tuple(custom or ())
-    if format is Format.parquet:
-        if out is None:
-            raise typer.BadParameter("parquet needs a directory: give it with --out", param_hint="--format")
+    target = targets.choose(format, out, screen=(Format.table, Format.json, Format.ndjson), folder=(Format.parquet,))
+    if out is not None:
         _parquet(files, out, joints)
         return
 
     def line(file: Path) -> str:
         stage = opened(file, custom_joints=joints)
         view = physx(stage, custom_joints=joints)
-        document = physx_document(view, str(file), every=format is Format.table)
+        document = physx_document(view, str(file), every=target.format == Format.table.value)
         if diagnostics:
             document["diagnostics"] = told(stage, view.diagnostics).to_arrow().to_pylist()
         return json.dumps(document)
@@ -65,7 +70,7 @@ def run(
         if diagnostics:
             output.print_diagnostics(output.from_rows(document["diagnostics"]))
 
-    documents.show(files, documents.Format(format.value), line, table)
+    documents.show(files, documents.Format(target.format), line, table)
 
 
 def tables(stage: Stage, view: PhysxView) -> dict[str, Any]:

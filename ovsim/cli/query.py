@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ovsim.cli import targets
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -28,21 +30,25 @@ class Format(str, Enum):
 def run(
     dataset: Annotated[str, typer.Argument(help="Directory or URI of a dataset that `ovsim convert` wrote.", show_default=False)],
     sql: Annotated[str, typer.Argument(help="A query; each table of the dataset is a view of its name.", show_default=False)],
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="File to write instead of printing.", show_default=False)] = None,
-    format: Annotated[Format, typer.Option(help="table for people, csv, json rows, parquet (needs --out).")] = Format.table,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="File to write instead: NAME.csv, .json or .parquet, or any name with --format.", show_default=False),
+    ] = None,
+    format: Annotated[
+        Format | None,
+        typer.Option(help="table for people, csv, json rows, parquet. By default the table, or what the name of --out says.", show_default=False),
+    ] = None,
 ) -> None:
     """Ask a dataset in SQL (DuckDB), for instance `select type, count(*) from joints group by type`."""
     from ovsim.dataset.query import query
 
-    if format is Format.parquet and out is None:
-        raise typer.BadParameter("parquet needs a file: give it with --out", param_hint="--format")
-    if format is Format.table and out is not None:
-        raise typer.BadParameter("a table is for the screen; choose csv, json or parquet for --out", param_hint="--format")
+    screen, files = (Format.table, Format.csv, Format.json), (Format.csv, Format.json, Format.parquet)
+    chosen = Format(targets.choose(format, out, screen=screen, files=files, any_name=True).format)
     rows = query(dataset, sql)
-    if format is Format.table:
+    if chosen is Format.table:
         _table(rows)
         return
-    data = _bytes(rows, format)
+    data = _bytes(rows, chosen)
     if out is None:
         sys.stdout.buffer.write(data)
         sys.stdout.flush()

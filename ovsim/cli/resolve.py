@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ovsim.cli import targets
 from ovsim.cli.common import Custom, File, Route, beside, opened, progress, told
 from ovsim.contract.joints import DISTANCE, SPHERICAL
 
 if TYPE_CHECKING:
     from consumer import Descriptors
+    from ovsim.diagnostics import Diagnostics
     from ovsim.stage import Stage
 
 NAME = "resolve"
@@ -28,8 +31,22 @@ class Format(str, Enum):
 
 def run(
     file: File,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="Directory for joints and diagnostics files.", show_default=False)] = None,
-    format: Annotated[Format, typer.Option(help="table for people, json rows, parquet files (into --out).")] = Format.table,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            help="A file NAME.parquet or NAME.json for the joints; any other name is a directory for the files joints and diagnostics.",
+            show_default=False,
+        ),
+    ] = None,
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            help="table for people, json rows, parquet. By default the table, or into --out what its name says, parquet in a directory.",
+            show_default=False,
+        ),
+    ] = None,
     rules: Annotated[str, typer.Option(help="Rule set: contract-0.6 (the pages) or observed-0.6.3 (the runtime).")] = "contract-0.6",
     diagnostics: Annotated[bool, typer.Option("--diagnostics", help="Also print the diagnostics.")] = False,
     route: Annotated[Route, typer.Option(help="Reader: the columnar one where it can prove the result, else the composed one.")] = Route.auto,
@@ -37,52 +54,56 @@ def run(
 ) -> None:
     """Resolve a stage's joint columns into descriptors.
 
-    With --format parquet a stage may be larger than memory: columns wait on disk beside the results, and descriptors are
+    Into parquet a stage may be larger than memory: columns wait on disk beside the results, and descriptors are
     written batch by batch.
     """
     from ovsim.api import resolve
     from ovsim.cli import output
-    from ovsim.files import write_directory
+    from ovsim.files import write_directory, write_file
 
-    if format is Format.parquet and out is None:
-        raise typer.BadParameter("parquet needs a directory: give it with --out", param_hint="--format")
+    both, kinds = (Format.parquet, Format.json), tuple(custom or ())
+    target = targets.choose(format, out, screen=(Format.table, Format.json), files=both, folder=both)
+    is_parquet = target.format == Format.parquet.value
     with progress(1) as tell:
         tell(f"populate {file}")
-        spool = beside(out) if format is Format.parquet and out is not None else None
-        stage = opened(file, custom_joints=tuple(custom or ()), route=route.value, spool=spool)
+        stage = opened(file, custom_joints=kinds, route=route.value, spool=beside(out) if out is not None and is_parquet else None)
         tell(f"resolve {file}")
-        if format is Format.parquet and out is not None:
-            _stream(stage, rules, tuple(custom or ()), out)
-            return
-        found = resolve(stage, rules=rules, custom_joints=tuple(custom or ()))
-    rows = told(stage, found.diagnostics)
-    tables = {"joints": found.to_arrow(), "diagnostics": rows.to_arrow()}
+        found, joints = None, {}
+        if out is not None and is_parquet:
+            count, rows = _stream(stage, rules, kinds, out if target.is_file else out / "joints.parquet")
+        else:
+            found = resolve(stage, rules=rules, custom_joints=kinds)
+            count, rows, joints = len(found), told(stage, found.diagnostics), {"joints": found.to_arrow()}
+    listed = {"diagnostics": rows.to_arrow()}
+    is_document = target.format == Format.json.value and (out is None or target.is_file)
+    if is_document:
+        text = output.json_text({**joints, **(listed if diagnostics else {})})
+        if out is None:
+            sys.stdout.write(text)
+        else:
+            write_file(out, text.encode())
+    elif out is None and found is not None:
+        _table(found)
+    elif out is not None and not target.is_file:
+        write_directory(out, {**joints, **listed}, target.format)
     if out is not None:
-        write_directory(out, tables, format.value)
-        typer.echo(f"{len(found)} joints, {len(rows)} diagnostics: {out}")
-        return
-    if format is Format.json:
-        output.print_json({n: t for n, t in tables.items() if n == "joints" or diagnostics})
-        return
-    _table(found)
-    if diagnostics:
+        typer.echo(f"{count} joints, {len(rows)} diagnostics: {out}")
+    if diagnostics and not is_document:
         output.print_diagnostics(rows)
 
 
-def _stream(stage: Stage, rules: str, custom: tuple[str, ...], out: Path) -> None:
-    """Write joints.parquet batch by batch, so that the descriptors of a large stage never are in memory at once."""
+def _stream(stage: Stage, rules: str, custom: tuple[str, ...], file: Path) -> tuple[int, Diagnostics]:
+    """Write the joints batch by batch, so that the descriptors of a large stage never are in memory at once; gives their number and diagnostics."""
     import pyarrow.parquet as pq
 
     from consumer import resolve_batches
-    from ovsim.files import whole, write_directory
+    from ovsim.files import whole
 
     batches = resolve_batches(stage, rules, custom)
-    with whole(out / "joints.parquet") as aside, pq.ParquetWriter(aside, batches.schema) as writer:
+    with whole(file) as aside, pq.ParquetWriter(aside, batches.schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    rows = told(stage, batches.diagnostics)
-    write_directory(out, {"diagnostics": rows.to_arrow()}, "parquet")
-    typer.echo(f"{len(batches)} joints, {len(rows)} diagnostics: {out}")
+    return len(batches), told(stage, batches.diagnostics)
 
 
 def _table(found: Descriptors) -> None:
