@@ -6,26 +6,30 @@ path's parent always has a smaller id: no recursion, no cycle, and no work that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
-from consumer.order import path_depth
+from consumer.order import path_depth, property_paths
 from consumer.passes import Pass, Runner, Work
 from consumer.rulesets import RuleSet
 from ovsim.diagnostics import Diagnostics
 from ovsim.jit import at, ranged, readonly, rule, serial
 from ovsim.stage import PathDictionary, Stage
 
+U8 = npt.NDArray[np.uint8]
 U64 = npt.NDArray[np.uint64]
 ROW, RIGID_BODY, ENABLED, KINEMATIC, COLLIDER, PROPERTY, SHAPE = 1, 2, 4, 8, 16, 32, 64  # bits of `BodyTable.flags`
 _RIGID_BODY, _ENABLED, _KINEMATIC, _COLLIDER, _PROPERTY, _NO = (np.uint8(v) for v in (RIGID_BODY, ENABLED, KINEMATIC, COLLIDER, PROPERTY, 0))
 _NONE, _PASSED_OVER, _ROOT = np.uint32(0), np.uint32(0xFFFFFFFF), np.uint32(1)
 MOST_STEPS = 128
+AT_ONCE = 1024  # rows whose bits are put together at once
+WIDE = 8  # ranges of others in one of flags
 
 SHAPES = frozenset(("Capsule", "Cone", "Cube", "Cylinder", "Mesh", "Plane", "Sphere"))
 """Types whose collider becomes a shape; one of another type gets no actor, whatever its values (observed)."""
@@ -107,35 +111,53 @@ class BodyTable:
         return np.flatnonzero(self.flags & _RIGID_BODY).astype(np.uint64)
 
 
-def _flags(stage: Stage, diagnostics: Diagnostics, runner: Runner, buffers: Buffers) -> npt.NDArray[np.uint8]:
-    flags = buffers.cleared("bodies.flags", (stage.paths.path_count,), np.uint8)
+def _flags(stage: Stage, diagnostics: Diagnostics, runner: Runner, buffers: Buffers) -> U8:
+    flags = buffers.empty("bodies.flags", (stage.paths.path_count,), np.uint8)
     work = []
     for archetype in stage.archetypes:
         reader = ColumnReader(archetype, diagnostics)
         rigid, collider = reader.lists("PhysicsRigidBodyAPI"), reader.lists("PhysicsCollisionAPI")
-        value = np.uint8(ROW | RIGID_BODY * rigid | COLLIDER * collider | SHAPE * (archetype.type_name in SHAPES))
-        enabled, kinematic = (
-            reader.boolean("physics:rigidBodyEnabled", rigid, None if rigid else False),
-            reader.boolean("physics:kinematicEnabled", rigid, None if rigid else False),
-        )
-        args = (readonly(archetype.path_ids), value, *enabled, *kinematic, flags)
-        work.append(Work(len(archetype), [Pass(flag_rows, args)]))
-    runner.run(work)
-    if stage.paths.property_tokens:
-        is_property = np.zeros(stage.paths.token_count, np.bool_)
-        is_property[list(stage.paths.property_tokens)] = True
-        flags[is_property[stage.paths.names]] |= np.uint8(PROPERTY)
+        value = ROW | RIGID_BODY * rigid | COLLIDER * collider | SHAPE * (archetype.type_name in SHAPES)
+        args: list[Any] = []
+        for name, bit in (("physics:rigidBodyEnabled", ENABLED), ("physics:kinematicEnabled", KINEMATIC)):
+            values, step = reader.boolean(name, rigid, None if rigid else False)
+            value |= 0 if step else bit * int(values[0] != 0)
+            args += [values, step]
+        work.append(Work(len(archetype), [Pass(flag_rows, (readonly(archetype.path_ids), value, *args, flags))]))
+    wide = replace(runner, chunk=runner.chunk * WIDE)  # a row takes less time here than elsewhere
+    wide.over(flags.size, clear, flags)
+    wide.run(work)
+    flags[property_paths(stage.paths)] |= _PROPERTY
     return flags
 
 
 @ranged
-def flag_rows(
-    lo: int, hi: int, ids: U64, value: int, enabled: npt.NDArray[np.uint8], es: int, kinematic: npt.NDArray[np.uint8], ks: int,
-    flags: npt.NDArray[np.uint8],
-) -> None:  # fmt: skip
+def clear(lo: int, hi: int, flags: U8) -> None:
+    """Zeros."""
+    for path in range(lo, hi):
+        flags[at(path, 1)] = _NO
+
+
+@ranged
+def flag_rows(lo: int, hi: int, ids: U64, value: int, enabled: U8, es: int, kinematic: U8, ks: int, flags: U8) -> None:
     """Bits of the rows of one archetype; `value` holds those that are the same for all."""
-    for i in range(lo, hi):
-        flags[ids[at(i, 1)]] = value | (_ENABLED if enabled[at(i, es)] else _NO) | (_KINEMATIC if kinematic[at(i, ks)] else _NO)
+    if not es and not ks:
+        for i in range(lo, hi):
+            flags[ids[at(i, 1)]] = value
+        return
+    own = np.empty(AT_ONCE, np.uint8)
+    for first in range(lo, hi, AT_ONCE):
+        n = min(AT_ONCE, hi - first)
+        for j in range(n):
+            own[j] = value
+        if es:
+            for j in range(n):
+                own[j] |= _ENABLED if enabled[at(first + j, 1)] else _NO
+        if ks:
+            for j in range(n):
+                own[j] |= _KINEMATIC if kinematic[at(first + j, 1)] else _NO
+        for j in range(n):
+            flags[ids[at(first + j, 1)]] = own[j]
 
 
 @rule

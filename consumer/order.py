@@ -31,6 +31,7 @@ _FIRST_NAME_BYTE = 0x30  # "0": above both separators "/" and "."
 
 _known: WeakKeyDictionary[PathDictionary, U32] = WeakKeyDictionary()
 _depths: WeakKeyDictionary[PathDictionary, tuple[int, int]] = WeakKeyDictionary()
+_properties: WeakKeyDictionary[PathDictionary, tuple[int, U32]] = WeakKeyDictionary()
 
 
 def path_ranks(paths: PathDictionary) -> U32:
@@ -49,6 +50,17 @@ def path_depth(paths: PathDictionary) -> int:
     kept = _depths.get(paths)
     if kept is None or kept[0] != paths.path_count:
         kept = _depths[paths] = (paths.path_count, int(deepest(paths.parents, np.zeros(paths.path_count, np.uint32))))
+    return kept[1]
+
+
+def property_paths(paths: PathDictionary) -> U32:
+    """Path ids of all properties, ascending, shape (n,), uint32; kept with the dictionary like its ranks."""
+    kept = _properties.get(paths)
+    if kept is None or kept[0] != paths.path_count:
+        is_property = np.zeros(paths.token_count, np.bool_)
+        is_property[list(paths.property_tokens)] = True
+        found = np.flatnonzero(is_property[paths.names]) if paths.property_tokens else np.empty(0)
+        kept = _properties[paths] = (paths.path_count, readonly(found.astype(np.uint32)))
     return kept[1]
 
 

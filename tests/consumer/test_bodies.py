@@ -7,7 +7,10 @@ import pytest
 from hand import COLLIDER, RIGID, Hand, matrix
 
 from consumer import rulesets
-from consumer.bodies import BodyTable
+from consumer.bodies import COLLIDER as COLLIDER_BIT
+from consumer.bodies import ENABLED, KINEMATIC, PROPERTY, RIGID_BODY, ROW, SHAPE, BodyTable
+from consumer.order import property_paths
+from consumer.passes import Runner
 from ovsim.stage import StageBuilder
 
 FIXED = "PhysicsFixedJoint"
@@ -163,3 +166,48 @@ def test_deep_namespace():
     block = consumer.resolve(builder.finish()).block(FIXED)
     assert block is not None
     assert block.body[0, 0] == builder.paths.find("/A")
+
+
+@pytest.mark.parametrize("schemas", [[], [COLLIDER], [RIGID], [COLLIDER, RIGID]])
+@pytest.mark.parametrize("enabled", [None, "all", "some"])
+@pytest.mark.parametrize("kinematic", [None, "some"])
+@pytest.mark.parametrize("chunk", [None, 300])
+def test_flags_of_rows(schemas, enabled, kinematic, chunk):
+    """Every column there or not, over more rows than are put together at once; other paths have no flag."""
+    n = 2500
+    rng = np.random.default_rng(1)
+    some = {"all": np.ones(n, np.bool_), "some": rng.random(n) < 0.5}
+    builder = StageBuilder()
+    names = {"physics:rigidBodyEnabled": enabled, "physics:kinematicEnabled": kinematic}
+    columns = {name: some[which] for name, which in names.items() if which}
+    builder.paths.path("/Other.property")
+    builder.add("Cube", [f"/P{k}" for k in rng.permutation(n)], columns, schemas)
+    builder.add("Xform", ["/Q"])
+    stage = builder.finish()
+    table = BodyTable.of(stage, rulesets.get("contract-0.6"), runner=Runner.of(None, chunk))
+    want = np.zeros(stage.paths.path_count, np.uint8)
+    cubes = stage.find("/P0")[0].path_ids
+    want[cubes] = ROW | SHAPE
+    if RIGID in schemas:
+        want[cubes] |= RIGID_BODY
+        want[cubes] |= np.uint8(ENABLED) * (np.ones(n, bool) if enabled is None else some[enabled])
+        want[cubes] |= np.uint8(KINEMATIC) * (np.zeros(n, bool) if kinematic is None else some[kinematic])
+    if COLLIDER in schemas:
+        want[cubes] |= COLLIDER_BIT
+    want[stage.paths.find("/Q")] = ROW
+    want[stage.paths.find("/Other.property")] = PROPERTY
+    root = stage.find("/")
+    want[1] = ROW if root else 0
+    assert table.flags.tolist() == want.tolist()
+
+
+def test_properties_are_found_when_the_dictionary_grows():
+    """What is kept with a dictionary is not used once it has more paths."""
+    paths = StageBuilder().paths
+    assert property_paths(paths).tolist() == []
+    first = paths.path("/A.x")
+    assert property_paths(paths).tolist() == [first]
+    paths.path("/A/B")
+    second = paths.path("/A/B.x:y")
+    assert property_paths(paths).tolist() == [first, second]
+    assert property_paths(paths) is property_paths(paths)
