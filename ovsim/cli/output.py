@@ -65,9 +65,9 @@ def from_rows(rows: Iterable[Mapping[str, str]]) -> list[Diagnostic]:
     return [Diagnostic(**r) for r in rows]
 
 
-def number(value: float) -> str:
-    """A short decimal of a float32 value."""
-    return f"{value:.6g}"
+def number(value: float | str, digits: int = 6) -> str:
+    """A short decimal of a float32 value, without the sign of a zero; the words of a document for a non-finite one stay."""
+    return value if isinstance(value, str) else f"{value + 0.0:.{digits}g}"
 
 
 def record(row: Mapping[str, Any], names: Iterable[str]) -> str:

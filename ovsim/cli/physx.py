@@ -124,9 +124,11 @@ def _print(document: dict[str, Any]) -> None:
 
 def _short(value: Any) -> str:
     """Nested values in few words; zeros and unlimited forces are left out."""
+    from ovsim.cli import output
+
     if isinstance(value, dict):
         parts = ((k, _short(v)) for k, v in value.items() if v not in (0, False, None) and v != 3.4028234663852886e38)
         return ", ".join(f"{k} {text}" for k, text in parts)
     if isinstance(value, list):
         return " .. ".join(_short(v) for v in value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return output.number(value) if isinstance(value, float) else str(value)

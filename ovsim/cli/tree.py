@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -64,17 +65,53 @@ def _tree(root: str, articulation: Document, inbound: dict[str, tuple[str, Docum
     return top
 
 
+_DIGITS = 4
+_SWINGS = {"y": "swing1", "z": "swing2"}
+_UNBOUNDED = 1e38  # a linear range that PhysX was never told keeps a third of the largest float
+
+
 def _moving(joint: Document) -> str:
-    """Axes that move, with limit and drive."""
-    if "axes" not in joint:
-        return ", ".join(f"{a} {m}" for a, m in joint.get("motion", {}).items() if m != "locked")
-    parts = []
-    for name, axis in joint["axes"].items():
-        text = f"{name} {axis['motion']}"
-        if "limit" in axis:
-            text = f"{name} " + " .. ".join(f"{v:.4g}" if isinstance(v, float) else str(v) for v in axis["limit"])
-        drive = axis.get("drive")
-        if drive:
-            text += f", drive k {drive['stiffness']:.4g} d {drive['damping']:.4g} to {axis['target']:.4g}"
-        parts.append(text)
-    return "; ".join(parts)
+    """What moves, with limit and drive."""
+    if "axes" in joint:
+        return "; ".join(_link_axis(name, axis) for name, axis in joint["axes"].items())
+    if "distance" in joint:
+        distance = joint["distance"]
+        return ", ".join(f"{end} {_number(distance[f'{end}Distance'])}" for end in ("min", "max") if distance[f"{end}Enabled"])
+    return "; ".join(_standalone(joint)) if "motion" in joint else ""
+
+
+def _link_axis(name: str, axis: Document) -> str:
+    text = f"{name} {_span(*axis['limit'])}" if "limit" in axis else f"{name} {axis['motion']}"
+    drive = axis.get("drive")
+    return f"{text}, {_drive(drive)} to {_number(axis['target'])}" if drive else text
+
+
+def _standalone(joint: Document) -> Iterator[str]:
+    """The axes of a D6 joint that move, then a cone or a distance, which belong to more than one axis."""
+    limits, drives = joint["limits"], joint["drives"]
+    spans = {name: (limit["lower"], limit["upper"]) for name, limit in limits.items() if "lower" in limit}
+    spans |= {axis: limits["pyramid"][side] for side, axis in _SWINGS.items() if "pyramid" in limits}
+    for axis, motion in joint["motion"].items():
+        pushed = f", {_drive(drives[axis])}" if axis in drives else ""
+        if motion == "limited" and axis in spans and not all(isinstance(b, float) and abs(b) > _UNBOUNDED for b in spans[axis]):
+            yield f"{axis} {_span(*spans[axis])}{pushed}"
+        elif motion != "locked" or pushed:
+            yield f"{axis} {motion}{pushed}"
+    if "cone" in limits:
+        yield f"cone {_number(limits['cone']['yAngle'])}, {_number(limits['cone']['zAngle'])}"
+    if "distance" in limits:
+        yield f"distance {_number(limits['distance']['value'])}"
+
+
+def _drive(drive: Document) -> str:
+    return f"drive k {_number(drive['stiffness'])} d {_number(drive['damping'])}"
+
+
+def _span(lower: float | str, upper: float | str) -> str:
+    return f"{_number(lower)} .. {_number(upper)}"
+
+
+def _number(value: float | str) -> str:
+    from ovsim.cli import output
+
+    return output.number(value, _DIGITS)
