@@ -33,6 +33,8 @@ def _stamp(function: Callable[..., Any]) -> str:
         value = function.__globals__.get(name)
         if hasattr(value, "py_func"):
             found.update(f"{name} {_stamps.get(value, '')};".encode())
+        elif hasattr(value, "_defn"):  # an intrinsic
+            found.update(f"{name} {_stamp(value._defn)};".encode())
         elif isinstance(value, (int, float, np.generic)):
             found.update(f"{name} {value!r};".encode())
     return found.hexdigest()

@@ -11,9 +11,11 @@ from typing import Any
 
 from pxr import Tf, Usd, UsdUtils
 
+from ovsim import complaints
 from ovsim.addresses import without_addresses
 from ovsim.diagnostics import Diagnostics
 from ovsim.errors import SourceError
+from ovsim.packages import package_fault
 
 _CODES = (
     (
@@ -24,6 +26,7 @@ _CODES = (
     ("transform-op-skipped", re.compile(r"xformOp", re.IGNORECASE)),
 )
 _TOLD_BY_ROWS = re.compile(r"API schema '.*' can not be added")  # `producer.dropped` names the prims, which USD does not
+_ASSET = re.compile(r"Could not open asset @([^@]+)@")
 _PATH = re.compile(r"<(/[^>]*)>")
 
 
@@ -34,7 +37,7 @@ def quiet(diagnostics: Diagnostics) -> Iterator[None]:
     try:
         yield
     finally:
-        messages = [d.commentary for d in delegate.TakeUncoalescedDiagnostics()]
+        messages = [complaints.text(d) for d in delegate.TakeUncoalescedDiagnostics()]
         del delegate
         note(messages, diagnostics)
 
@@ -42,7 +45,9 @@ def quiet(diagnostics: Diagnostics) -> Iterator[None]:
 def note(messages: Iterable[str], diagnostics: Diagnostics) -> None:
     """Add USD messages as rows, each once, sorted: USD composes in parallel and reports in any order."""
     for message in sorted({without_addresses(m) for m in messages if not _TOLD_BY_ROWS.search(m)}):
-        diagnostics.add(code_of(message), "warning", message, path_of(message))
+        code = code_of(message)
+        fault = _fault_of_asset(message) if code == "unresolved-reference" else ""
+        diagnostics.add(code, "warning", f"{message} ({fault})" if fault else message, path_of(message))
 
 
 def code_of(message: str) -> str:
@@ -62,14 +67,14 @@ def open_stage(source: Any, diagnostics: Diagnostics) -> tuple[Any, str]:
     USD told of composition errors when it opened the stage, so for an open one they are asked for.
     """
     if isinstance(source, Usd.Stage):
-        note((str(e) for e in source.GetCompositionErrors()), diagnostics)
+        note(map(complaints.text, source.GetCompositionErrors()), diagnostics)
         return source, str(source.GetRootLayer().identifier)
     name = os.fspath(source)
     check_file(Path(name))
     try:
         stage = Usd.Stage.Open(name)
     except Tf.ErrorException as e:
-        raise SourceError(f"{name} is not a readable USD stage: {_reason(e)}") from None
+        raise SourceError(f"{name} is not a readable USD stage: {complaints.reason(e, name)}") from None
     except (RuntimeError, ValueError, MemoryError) as e:
         raise SourceError(f"{name} is not a readable USD stage: {without_addresses(str(e))}") from None
     if stage is None:
@@ -91,8 +96,7 @@ def check_file(path: Path) -> None:
         raise SourceError(f"{path} is empty, not a USD stage")
 
 
-def _reason(error: Exception) -> str:
-    """The first informative line of a USD error, without source locations."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    texts = [m.group(1).strip(" '\"") for line in lines if (m := re.search(r"at line \d+ in file [^:]*: (.*)$", line))]
-    return without_addresses(texts[0] if texts else (lines[0] if lines else "unknown error"))
+def _fault_of_asset(message: str) -> str:
+    """What is wrong with the package that an arc names, "" when it is no package or not there."""
+    found = _ASSET.search(message)
+    return package_fault(found.group(1)) if found and os.path.isfile(found.group(1)) else ""

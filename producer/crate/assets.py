@@ -9,11 +9,11 @@ import zipfile
 from pathlib import Path
 
 from ovsim.errors import SourceError
+from ovsim.packages import PACKAGE
 from producer.crate.errors import Unprovable
 from producer.crate.layer import Layer, read_layer
 from producer.crate.layout import is_crate
 
-PACKAGE = ".usdz"
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+:")
 _TEXT = b"#usda"
 

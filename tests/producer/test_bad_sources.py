@@ -44,6 +44,86 @@ def test_a_missing_file_and_a_directory(tmp_path):
         producer.populate(tmp_path)
 
 
+SYNTAX = '#usda 1.0\ndef Xform "A" (prepend apiSchemas = []) {\n}\n'
+PLACE = "line 2, column 38: syntax error at ']) {' in </A>"
+
+
+def said(path) -> str:
+    with pytest.raises(SourceError) as e:
+        producer.populate(path)
+    head, colon, reason = str(e.value).partition(" is not a readable USD stage: ")
+    assert (head, bool(colon)) == (str(path), True)
+    assert "\n" not in reason
+    return reason
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (SYNTAX, PLACE),
+        ('#usda 1.0\ndef Xform "W" {\n float x = 3\n', "line 4, column 1: Expected } at '' in </W>"),
+        (f'#usda 1.0\ndef Xform "W" {{ {"9" * 999}\n}}\n', f"line 2, column 17: Expected }} at '{'9' * 60}...' in </W>"),
+        (b'#usda 1.0\ndef Xform "W" {\n\xff\xff\xff\n}\n', "line 3, column 1: Expected } at '\ufffd' in </W>"),
+    ],
+)
+def test_a_syntax_error_has_a_place_and_one_line(tmp_path, capfd, content, expected):
+    """USD's own text has the C++ type of its grammar rule, and bytes that are no text."""
+    path = tmp_path / "bad.usda"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert said(path) == expected
+    assert capfd.readouterr().err == ""
+
+
+def test_a_syntax_error_behind_an_arc(tmp_path):
+    (tmp_path / "bad.usda").write_text(SYNTAX)
+    (tmp_path / "noise.usda").write_bytes(b'#usda 1.0\ndef Xform "W" {\n\xff\xff\n}\n')
+    root = tmp_path / "root.usda"
+    root.write_text("#usda 1.0\n" + "".join(f'def Xform "{n}" (\n references = @./{n}.usda@\n) {{\n}}\n' for n in ("bad", "noise")))
+    for source in (root, _opened(root)):
+        found = {d.path: d for d in producer.populate(source, route="composed").diagnostics}
+        assert [(p, d.code) for p, d in sorted(found.items())] == [(f"/{n}", "unresolved-reference") for n in ("bad", "noise")]
+        assert "bad.usda:2:38: syntax error at ']) {' in </A>" in found["/bad"].message
+        assert "noise.usda:3:1: Expected } at '\ufffd' in </W>" in found["/noise"].message
+        assert not any(word in d.message for d in found.values() for word in ("pxrInternal", "\n"))
+
+
+def package(path, **files: bytes):
+    import zipfile
+
+    with zipfile.ZipFile(path, "w") as z:
+        for name, data in files.items():
+            z.writestr(name.replace("_", "."), data)
+    return path
+
+
+CUT = "the package is cut short or damaged: the list of its files, which stands at its end, is not there"
+
+
+@pytest.mark.parametrize("keep", [0.05, 0.5, 0.95])
+def test_a_truncated_package(tmp_path, keep):
+    whole = package(tmp_path / "whole.usdz", a_usda=SYNTAX.replace(" (prepend apiSchemas = [])", "").encode() * 9).read_bytes()
+    cut = tmp_path / "cut.usdz"
+    cut.write_bytes(whole[: int(len(whole) * keep)])
+    assert said(cut) == CUT
+    root = tmp_path / "root.usda"
+    root.write_text('#usda 1.0\ndef Xform "A" (\n references = @./cut.usdz@\n) {\n}\n')
+    (told,) = (d for d in producer.populate(root).diagnostics if d.code == "unresolved-reference")
+    assert told.path == "/A"
+    assert told.message.endswith(f"({CUT})")
+
+
+def test_other_faults_of_packages(tmp_path):
+    (tmp_path / "text.usdz").write_text("hello")
+    assert said(tmp_path / "text.usdz") == "it is no zip archive, as a package is"
+    assert said(package(tmp_path / "empty.usdz")) == "the package holds no file"
+    assert said(package(tmp_path / "notes.usdz", a_txt=b"x")) == "the first file of the package, a.txt, is no USD layer"
+    syntax = package(tmp_path / "syntax.usdz", a_usda=SYNTAX.encode())
+    assert said(syntax) == f"{syntax}[a.usda], {PLACE}"
+    data = syntax.read_bytes()
+    (tmp_path / "flipped.usdz").write_bytes(data.replace(b"Xform", b"X\xff\xfeorm"[:5]))
+    assert said(tmp_path / "flipped.usdz") == "the package is damaged: the checksum of a.usda does not fit"
+
+
 @pytest.mark.parametrize("keep", [0.01, 0.5, 0.99])
 def test_a_truncated_crate(tmp_path, capfd, keep):
     from pxr import Sdf
