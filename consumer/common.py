@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
 from consumer.blocks import JointBlock
 from consumer.columns import ColumnReader
-from consumer.passes import Pass
-from consumer.units import clamp_positive
+from consumer.fields import AXIS, CLAMP, TRUTH, Field, Lane, flag, raw
 from ovsim.contract.joints import PRISMATIC, REVOLUTE, SPHERICAL
-from ovsim.jit import at, ranged, readonly, rule
+from ovsim.jit import readonly, rule
 
-Array = npt.NDArray[Any]
 _AXIS_TYPES = frozenset({REVOLUTE, PRISMATIC, SPHERICAL})
 
 
@@ -28,50 +21,22 @@ def axis_code(token: int, y_token: int, z_token: int) -> int:
     return 2 if token == z_token else 0
 
 
-@ranged
-def resolve_common(
-    lo: int, hi: int, rows: Array,
-    path: Array, enabled: Array, es: int, collision: Array, cs: int, excluded: Array, xs: int, residual: int, force: Array,
-    fs: int, torque: Array, ts: int, friction: Array, js: int, axis: Array, axs: int, y_token: int, z_token: int, path_out: Array,
-    enabled_out: Array, collision_out: Array, excluded_out: Array, residual_out: Array, break_out: Array, friction_out: Array, axis_out: Array,
-) -> None:  # fmt: skip
-    """Break limits pass as they are, negative and infinite ones too; friction is clamped to [0, FLT_MAX]."""
-    for i in range(lo, hi):
-        row = rows[at(i, 1)]
-        path_out[row] = path[at(i, 1)]
-        enabled_out[row] = enabled[at(i, es)] != 0
-        collision_out[row] = collision[at(i, cs)] != 0
-        excluded_out[row] = excluded[at(i, xs)] != 0
-        residual_out[row] = residual
-        break_out[row, 0] = force[at(i, fs)]
-        break_out[row, 1] = torque[at(i, ts)]
-        friction_out[row] = clamp_positive(friction[at(i, js)])
-        axis_out[row] = axis_code(axis[at(i, axs)], y_token, z_token)
+def common_fields(block: JointBlock, reader: ColumnReader) -> list[Field]:
+    """The common fields of one archetype's rows.
 
-
-def common_passes(block: JointBlock, rows: Array, reader: ColumnReader) -> list[Pass]:
-    """The common fields of one archetype's rows."""
+    Break limits pass as they are, negative and infinite ones too; friction is clamped to [0, FLT_MAX].
+    """
     paths = reader.archetype.paths
-    args = (
-        rows,
-        readonly(reader.archetype.path_ids),
-        *reader.boolean("physics:jointEnabled"),
-        *reader.boolean("physics:collisionEnabled"),
-        *reader.boolean("physics:excludeFromArticulation"),
-        int(reader.lists("PhysxResidualReportingAPI")),
-        *reader.float32("physics:breakForce"),
-        *reader.float32("physics:breakTorque"),
-        *reader.float32("physxJoint:jointFriction", reader.lists("PhysxJointAPI")),
-        *reader.token("physics:axis", block.type_name in _AXIS_TYPES),
-        np.uint64(paths.find_token("Y")),
-        np.uint64(paths.find_token("Z")),
-        block.path,
-        block.enabled,
-        block.collision,
-        block.excluded,
-        block.residual,
-        block.break_force,
-        block.friction,
-        block.axis,
-    )
-    return [Pass(resolve_common, args)]
+    y, z = paths.find_token("Y"), paths.find_token("Z")
+    friction = reader.float32("physxJoint:jointFriction", reader.lists("PhysxJointAPI"))
+    axis = Lane(AXIS, (reader.token("physics:axis", block.type_name in _AXIS_TYPES),), token=y, other=z)
+    return [
+        Field(block.path, {0: (raw((readonly(reader.archetype.path_ids), 1)),)}),
+        Field(block.enabled, {0: (Lane(TRUTH, (reader.boolean("physics:jointEnabled"),)),)}),
+        Field(block.collision, {0: (Lane(TRUTH, (reader.boolean("physics:collisionEnabled"),)),)}),
+        Field(block.excluded, {0: (Lane(TRUTH, (reader.boolean("physics:excludeFromArticulation"),)),)}),
+        Field(block.residual, {0: flag(reader.lists("PhysxResidualReportingAPI"))}),
+        Field(block.break_force, {0: (raw(reader.float32("physics:breakForce")), raw(reader.float32("physics:breakTorque")))}),
+        Field(block.friction, {0: (Lane(CLAMP, (friction,)),)}),
+        Field(block.axis, {0: (axis,)}),
+    ]

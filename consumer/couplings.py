@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from consumer.blocks import JointBlock
 from consumer.columns import ColumnReader
-from consumer.passes import Pass
+from consumer.fields import FIRST_TARGET, Field, Lane, raw
 from consumer.prototypes import hidden_paths
 from ovsim.contract.joints import GEAR, RACK
-from ovsim.jit import ranged, serial
+from ovsim.jit import serial
 from ovsim.stage import Stage
 
 Array = npt.NDArray[Any]
@@ -24,27 +24,16 @@ COUPLED: dict[str, tuple[str, str, str]] = {
 }
 
 
-@ranged
-def resolve_coupling(
-    lo: int, hi: int, rows: Array, offsets0: Array, targets0: Array, ts0: int, offsets1: Array, targets1: Array, ts1: int, ratio: Array, rs: int,
-    coupled: Array, ratio_out: Array,
-) -> None:  # fmt: skip
-    """First target of either relationship, 0 = none; the ratio as authored."""
-    for i in range(lo, hi):
-        row = rows[i]
-        a, b = offsets0[i * ts0], offsets1[i * ts1]
-        coupled[row, 0] = targets0[a] if offsets0[i * ts0 + 1] > a else _NONE
-        coupled[row, 1] = targets1[b] if offsets1[i * ts1 + 1] > b else _NONE
-        ratio_out[row] = ratio[i * rs]
-
-
-def coupling_passes(block: JointBlock, rows: Array, reader: ColumnReader) -> list[Pass]:
-    """Coupled joints and ratio of one archetype's rows."""
+def coupling_fields(block: JointBlock, reader: ColumnReader) -> list[Field]:
+    """Coupled joints of one archetype's rows, the first target of either relationship, 0 = none; the ratio as authored."""
     if block.type_name not in COUPLED:
         return []
-    first, second, ratio = COUPLED[block.type_name]
-    columns = (*reader.targets(first), *reader.targets(second), *reader.float32(ratio))
-    return [Pass(resolve_coupling, (rows, *columns, block.coupled, block.ratio))]
+    *both, ratio = COUPLED[block.type_name]
+    coupled = []
+    for name in both:
+        offsets, targets, step = reader.targets(name)
+        coupled.append(Lane(FIRST_TARGET, ((offsets, step), (targets, 0))))
+    return [Field(block.coupled, {0: tuple(coupled)}), Field(block.ratio, {0: (raw(reader.float32(ratio)),)})]
 
 
 def derive_bodies(blocks: Sequence[JointBlock], stage: Stage) -> None:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.constants import FLT_MAX
-from consumer.passes import Pass, Record, constant, record_passes
-from consumer.units import angle, clamp_positive, gain, velocity_cap
+from consumer.fields import ANGLE, CLAMPED_ANGLE, CLAMPED_CAP, CLAMPED_GAIN, FORCE_LIMIT, GAIN, SAME_TOKEN, Field, Lane, flag
 from ovsim import contract
 from ovsim.contract.joints import ROTATIONAL_INSTANCES
-from ovsim.jit import at, ranged, rule
+from ovsim.jit import rule
 
-Array = npt.NDArray[Any]
-_DRIVE = ("targetPosition", "targetVelocity", "stiffness", "damping", "maxForce")
-_ENVELOPE = ("maxActuatorVelocity", "velocityDependentResistance", "speedEffortGradient")
+_DRIVE = {"targetPosition": ANGLE, "targetVelocity": ANGLE, "stiffness": GAIN, "damping": GAIN, "maxForce": FORCE_LIMIT}
+_ENVELOPE = {"maxActuatorVelocity": CLAMPED_CAP, "velocityDependentResistance": CLAMPED_GAIN, "speedEffortGradient": CLAMPED_ANGLE}
 
 
 @rule
@@ -27,41 +22,22 @@ def force_limit(value: np.float32) -> np.float32:
     return value if np.isfinite(value) else FLT_MAX
 
 
-@ranged
-def resolve_drive(
-    lo: int, hi: int, rows: Array,
-    k: int, rotational: bool, listed: int, envelope: int, kind: Array, ks: int, acceleration_token: int, position: Array, ps: int,
-    velocity: Array, vs: int, stiffness: Array, ss: int, damping: Array, ds: int, force: Array, fs: int, cap: Array, cs: int,
-    resistance: Array, rs: int, gradient: Array, gs: int, drive: Array, drive_listed: Array, drive_acceleration: Array, drive_envelope: Array,
-) -> None:  # fmt: skip
-    """Record `k` of every row. Gains and targets are not clamped, envelope values are clamped to [0, FLT_MAX]."""
-    for i in range(lo, hi):
-        row = rows[at(i, 1)]
-        drive[row, k, 0] = angle(position[at(i, ps)], rotational)
-        drive[row, k, 1] = angle(velocity[at(i, vs)], rotational)
-        drive[row, k, 2] = gain(stiffness[at(i, ss)], rotational)
-        drive[row, k, 3] = gain(damping[at(i, ds)], rotational)
-        drive[row, k, 4] = force_limit(force[at(i, fs)])
-        drive[row, k, 5] = velocity_cap(clamp_positive(cap[at(i, cs)]), rotational)
-        drive[row, k, 6] = gain(clamp_positive(resistance[at(i, rs)]), rotational)
-        drive[row, k, 7] = angle(clamp_positive(gradient[at(i, gs)]), rotational)
-        drive_listed[row, k] = listed
-        drive_acceleration[row, k] = acceleration_token != 0 and kind[at(i, ks)] == acceleration_token
-        drive_envelope[row, k] = envelope
+def drive_fields(block: JointBlock, reader: ColumnReader) -> list[Field]:
+    """Drive records of one archetype's rows; an instance that is not listed gets the parser defaults.
 
-
-def drive_passes(block: JointBlock, rows: Array, reader: ColumnReader) -> list[Pass]:
-    """Drive records of one archetype's rows; an instance that is not listed gets the parser defaults."""
-    acceleration = np.uint64(reader.archetype.paths.find_token("acceleration"))
+    Gains and targets are not clamped, envelope values are clamped to [0, FLT_MAX].
+    """
+    acceleration = reader.archetype.paths.find_token("acceleration")
     with_envelope = contract.load().instances("PhysxDrivePerformanceEnvelopeAPI", block.type_name)
-    records = []
+    records, enabled, accelerations, envelopes = {}, {}, {}, {}
     for k, instance in enumerate(RECORDS.get(block.type_name, {}).get("drive", ())):
         listed = reader.lists("PhysicsDriveAPI", instance)
         envelope = listed and instance in with_envelope and reader.lists("PhysxDrivePerformanceEnvelopeAPI", instance)
-        values = [c for n in _DRIVE for c in reader.float32(f"drive:{instance}:physics:{n}", listed)]
-        values += [c for n in _ENVELOPE for c in reader.float32(f"physxDrivePerformanceEnvelope:{instance}:{n}", envelope)]
+        values = [(rule, reader.float32(f"drive:{instance}:physics:{name}", listed)) for name, rule in _DRIVE.items()]
+        values += [(rule, reader.float32(f"physxDrivePerformanceEnvelope:{instance}:{name}", envelope)) for name, rule in _ENVELOPE.items()]
+        records[k] = tuple(Lane(rule, (column,), instance in ROTATIONAL_INSTANCES) for rule, column in values)
         kind = reader.token(f"drive:{instance}:physics:type", listed, arrays=False)
-        args = (instance in ROTATIONAL_INSTANCES, int(listed), int(envelope), *kind, acceleration, *values)
-        records.append(Record(k, constant(*kind, *values), args))
-    outs = (block.drive, block.drive_listed, block.drive_acceleration, block.drive_envelope)
-    return record_passes(rows, resolve_drive, records, outs)
+        enabled[k], envelopes[k] = flag(listed), flag(envelope)
+        accelerations[k] = (Lane(SAME_TOKEN, (kind,), token=acceleration),)
+    flags = ((block.drive_listed, enabled), (block.drive_acceleration, accelerations), (block.drive_envelope, envelopes))
+    return [Field(block.drive, records), *(Field(*f) for f in flags)]

@@ -13,17 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
-from ovsim.jit import at, ranged, readonly
-
-Array = npt.NDArray[Any]
 T = TypeVar("T")
 CHUNK = 1 << 13  # rows of a range, by default
 NEAR = 1 << 12  # the same for work that reads what other work has just read
 FEW = 1 << 12
-REPEAT = 32  # copies of a repeated record that are written at once, at most
 
 
 class Pass(NamedTuple):
@@ -31,6 +24,7 @@ class Pass(NamedTuple):
 
     kernel: Callable[..., None]
     args: tuple[Any, ...]
+    held: Any = None  # what has to live as long: the arrays whose addresses are in `args`
 
 
 @dataclass
@@ -97,56 +91,5 @@ def _drain(ranges: deque[tuple[Work, int, int]]) -> None:
             work, lo, hi = ranges.popleft()
         except IndexError:
             return
-        for kernel, args in work.passes:
+        for kernel, args, _ in work.passes:
             kernel(lo, hi, *args)
-
-
-class Record(NamedTuple):
-    """One record of a row: its place `k`, whether its columns are all defaults, and the arguments of its kernel after (rows, k)."""
-
-    k: int
-    constant: bool
-    args: tuple[Any, ...]
-
-
-def constant(*columns: Any) -> bool:
-    """Whether none of the `(values, step)` columns is there: every row reads the same defaults."""
-    return all(step == 0 for step in columns[1::2])
-
-
-def record_passes(rows: Array, kernel: Callable[..., None], records: Sequence[Record], outs: Sequence[Array]) -> list[Pass]:
-    """Passes that fill all records of `outs`, arrays (n, K, ...).
-
-    Records that are the same in every row are resolved once and repeated; records that are not named are zero.
-    """
-    count = outs[0].shape[1]
-    varying = [r for r in records if not r.constant]
-    if count == 0:
-        return []
-    if len(varying) == count or (count == 1 and records):
-        return [Pass(kernel, (rows, r.k, *r.args, *outs)) for r in records]
-    one = [np.zeros((1, *out.shape[1:]), out.dtype) for out in outs]
-    first = readonly(np.zeros(1, np.uint32))
-    for r in records:
-        if r.constant:
-            kernel(0, 1, first, r.k, *r.args, *one)
-    passes = [Pass(repeat_row, (rows, readonly(np.tile(o.reshape(-1), REPEAT)), out.reshape(-1))) for o, out in zip(one, outs)]
-    return passes + [Pass(kernel, (rows, r.k, *r.args, *outs)) for r in varying]
-
-
-@ranged
-def repeat_row(lo: int, hi: int, rows: Array, template: Array, out: Array) -> None:
-    """Write the same lanes into every row of `out` (n * lanes,); `template` holds them `REPEAT` times, for rows that follow each other.
-
-    Only into the destination rows of this range: the passes that write other records of the same rows run in the same range, after this one.
-    """
-    lanes = template.size // REPEAT
-    i = lo
-    while i < hi:
-        row, run = rows[at(i, 1)], 1
-        while run < REPEAT and i + run < hi and rows[at(i + run, 1)] == row + np.uint32(run):
-            run += 1
-        start = at(row, lanes)
-        for lane in range(run * lanes):
-            out[start + np.uint64(lane)] = template[lane]
-        i += run

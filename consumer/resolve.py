@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from consumer.axes import axis_passes
+from consumer.axes import axis_fields
 from consumer.blocks import RECORDS, Descriptors, JointBlock
 from consumer.bodies import BodyTable
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
-from consumer.common import common_passes
-from consumer.couplings import coupling_passes, derive_bodies
-from consumer.drives import drive_passes
+from consumer.common import common_fields
+from consumer.couplings import coupling_fields, derive_bodies
+from consumer.drives import drive_fields
 from consumer.findings import Teller
 from consumer.frames import frame_passes
-from consumer.limits import limit_passes
+from consumer.limits import limit_fields
 from consumer.order import Placed, joint_types, path_ranks, place_joints
 from consumer.passes import Runner, Work
+from consumer.plan import fill_pass
 from consumer.rulesets import CONTRACT, RuleSet
 from consumer.rulesets import get as get_rules
-from consumer.springs import spring_passes
-from consumer.states import state_passes
+from consumer.springs import spring_fields
+from consumer.states import state_fields
 from consumer.transforms import Transforms
 from ovsim.contract.joints import DISTANCE, GEAR, RACK
 from ovsim.diagnostics import Diagnostics
@@ -84,18 +85,17 @@ def resolve(
 
 
 def column_work(block: JointBlock, placed: Placed, reader: ColumnReader) -> Work:
-    """Passes over one archetype's rows that read nothing but its columns."""
-    rows = placed.rows
-    passes = [
-        *common_passes(block, rows, reader),
-        *limit_passes(block, rows, reader),
-        *drive_passes(block, rows, reader),
-        *state_passes(block, rows, reader),
-        *axis_passes(block, rows, reader),
-        *spring_passes(block, rows, reader),
-        *coupling_passes(block, rows, reader),
+    """The pass over one archetype's rows that reads nothing but its columns."""
+    fields = [
+        *common_fields(block, reader),
+        *limit_fields(block, reader),
+        *drive_fields(block, reader),
+        *state_fields(block, reader),
+        *axis_fields(block, reader),
+        *spring_fields(block, reader),
+        *coupling_fields(block, reader),
     ]
-    return Work(len(placed.archetype), passes)
+    return Work(len(placed.archetype), [fill_pass(placed.rows, len(block), fields)])
 
 
 def frame_work(

@@ -1,0 +1,73 @@
+"""What the fields of a block of joints are made of, lane by lane: the rule of each lane and the columns that it reads.
+
+The modules of limits, drives and so on say it for one archetype's rows, `consumer.plan` makes one table of it all, and `consumer.fill` goes through
+the rows with that table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from consumer.columns import ReadColumn
+from ovsim.jit import readonly
+
+Array = npt.NDArray[Any]
+
+# rules by number: what `consumer.fill.apply` does to a lane
+AS_IT_IS, ANGLE, GAIN, CLAMP, CLAMPED_ANGLE, CLAMPED_GAIN, CLAMPED_CAP, BOUNDED_ANGLE, FORCE_LIMIT, ARMATURE, AXIS_CAP = range(11)  # float32
+TRUTH, AXIS, SAME_TOKEN, RANGE, CONE, SPAN = range(11, 17)  # uint8
+FIRST_TARGET = 17  # uint64
+_BYTES = range(TRUTH, FIRST_TARGET)
+_UNITS = (ANGLE, GAIN)  # rules that leave linear values as they are
+FLAGS = tuple((readonly(np.array([flag], np.uint8)), 0) for flag in (0, 1))
+
+
+class Lane(NamedTuple):
+    """One number a row: its rule, the columns `(values, step)` that the rule reads, whether it is rotational, and two token ids it may know."""
+
+    rule: int
+    columns: tuple[ReadColumn, ...]
+    rotational: bool = False
+    token: int = 0
+    other: int = 0
+
+    @property
+    def constant(self) -> bool:
+        """Whether none of the columns is there: every row reads the same defaults."""
+        return all(step == 0 for _, step in self.columns)
+
+    @property
+    def raw(self) -> bool:
+        """Whether the lane is its column."""
+        return self.rule == AS_IT_IS or (self.rule in _UNITS and not self.rotational)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the lane's numbers."""
+        if self.rule == AS_IT_IS:
+            return self.columns[0][0].dtype
+        return np.dtype(np.uint8 if self.rule in _BYTES else np.uint64 if self.rule == FIRST_TARGET else np.float32)
+
+
+class Field(NamedTuple):
+    """An array of a block and the lanes of its records, by place; a record that is not named is zero.
+
+    `out` (n,), (n, lanes), (n, records) or (n, records, lanes), C-contiguous.
+    """
+
+    out: Array
+    records: Mapping[int, tuple[Lane, ...]]
+
+
+def flag(value: bool) -> tuple[Lane, ...]:
+    """The same 0 or 1 in every row."""
+    return (Lane(AS_IT_IS, (FLAGS[bool(value)],)),)
+
+
+def raw(column: ReadColumn) -> Lane:
+    """A column as it is."""
+    return Lane(AS_IT_IS, (column,))
