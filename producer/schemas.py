@@ -1,30 +1,24 @@
 """Which properties a prim type and its applied API schemas declare, with type and fallback, as plain data.
 
-The knowledge is USD's own: the schema registry of usd-core with the resource plugins of physx-usd-schemas and newton-usd-schemas. Their Python
-packages are located but not imported. What the registry lacks comes from the schema files themselves, or without the packages from the project's
+The knowledge is USD's own: the schema registry of usd-core with the plugins of physx-usd-schemas and newton-usd-schemas (`ovsim.plugins`). What the
+registry lacks comes from the schema files themselves, or without the packages from the project's
 contract (`producer.definitions`), and then a diagnostic names what stays unknown.
 """
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any
 
+from ovsim import plugins
 from ovsim.diagnostics import Diagnostics
 from producer import definitions, usdvalues
 from producer.definitions import Definition, Property
 from producer.selection import population
 from producer.unapplied import INSTANCE, KnownNames
 
-PACKAGES = {
-    "physx_usd_schemas": ("PhysxSchema/resources", "OmniUsdPhysicsDeformableSchema/resources"),
-    "newton_usd_schemas": (".",),
-}
-_PROBES = {"physx_usd_schemas": "PhysxJointAPI", "newton_usd_schemas": "NewtonJointAPI"}
 _FAMILIES = frozenset({"usdPhysics", "physxSchema", "omniUsdPhysicsDeformableSchema", "newton"})
 _PLAIN_GPRIM = "Volume"  # declares nothing of its own: what it has is what every Gprim inherits
 
@@ -37,17 +31,6 @@ class TypeFacts:
     is_boundable: bool
 
 
-def resources() -> dict[str, list[Path]]:
-    """Plugin folders of the schema packages that are installed, by package; found without importing them."""
-    out: dict[str, list[Path]] = {}
-    for package, folders in PACKAGES.items():
-        spec = importlib.util.find_spec(package)
-        if spec and spec.origin:
-            found = [Path(spec.origin).parent / f for f in folders]
-            out[package] = [f for f in found if (f / "plugInfo.json").is_file()]
-    return out
-
-
 @lru_cache
 def load() -> Schemas:
     """Register the schema plugins and give the one view of the registry; import pxr on the first call.
@@ -56,7 +39,7 @@ def load() -> Schemas:
     """
     from pxr import Plug
 
-    folders = [str(f) for paths in resources().values() for f in paths]
+    folders = [str(f) for paths in plugins.folders().values() for f in paths]
     if folders:
         Plug.Registry().RegisterPlugins(folders)
     return Schemas()
@@ -71,8 +54,8 @@ class Schemas:
         self._registry = Usd.SchemaRegistry()
         self._properties: dict[tuple[str, tuple[str, ...]], Mapping[str, Property]] = {}
         self._facts: dict[str, TypeFacts] = {}
-        unregistered = [p for p, probe in _PROBES.items() if self._registry.FindAppliedAPIPrimDefinition(probe) is None]
-        found = resources() if unregistered else {}
+        unregistered = [p for p, probe in plugins.PROBES.items() if self._registry.FindAppliedAPIPrimDefinition(probe) is None]
+        found = plugins.folders() if unregistered else {}
         self.missing = tuple(p for p in unregistered if not found.get(p))
         self._extra: dict[str, Definition] = definitions.from_contract() if self.missing else {}
         for package in unregistered:
@@ -132,7 +115,7 @@ class Schemas:
         """Tell of missing schema packages, and of the used APIs whose columns therefore cannot be known."""
         if not self.missing:
             return
-        names = " and ".join(p.replace("_", "-") for p in self.missing)
+        names = " and ".join(map(plugins.distribution, self.missing))
         diagnostics.add(
             "schemas-missing",
             "warning",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import producer
+from ovsim import plugins
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import Stage
 from ovsim.stage.equal import differences as stage_differences
@@ -22,9 +23,10 @@ mode, *files = sys.argv[1:]
 if mode == "late":
     from pxr import Usd
     Usd.Stage.CreateInMemory().DefinePrim("/x", "Xform")  # USD builds its registry now
+from ovsim import plugins
 from producer import schemas
 if mode == "missing":
-    schemas.resources = lambda: {}
+    plugins.folders = lambda: dict.fromkeys(plugins.PACKAGES, ())
 import producer
 from ovsim.interchange import columns_document
 for file in files:
@@ -117,3 +119,46 @@ def test_a_registry_that_was_built_before_gives_the_same_stage(tmp_path: Path) -
     usual = producer.populate(source, route="composed")
     assert done.stdout.strip() == str([d.code for d in usual.diagnostics if d.code == "wrong-type"]) != "[]"
     assert stage_differences(Stage.load(tmp_path / "early"), usual) == []
+
+
+REGISTER = """
+import sys
+from ovsim import plugins
+mode = sys.argv[1]
+if mode == "missing":
+    found = {**plugins.folders(), "newton_usd_schemas": []}
+    plugins.folders = lambda: found
+if mode == "late":
+    from pxr import Usd
+    Usd.SchemaRegistry()
+from consumer.usd.schemas import register
+from ovsim.errors import SourceError
+try:
+    register()
+    from pxr import Usd
+    print([n for n in plugins.PROBES.values() if Usd.SchemaRegistry().FindAppliedAPIPrimDefinition(n)])
+except SourceError as e:
+    print(e)
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "says"),
+    [
+        ("usual", "['PhysxJointAPI', 'NewtonJointAPI']"),
+        ("missing", "newton-usd-schemas is not installed"),
+        ("late", "was built in this process before"),
+    ],
+)
+def test_the_usd_backend_registers_the_same_plugins(mode, says):
+    done = subprocess.run([sys.executable, "-c", REGISTER, mode], capture_output=True, text=True, check=True)
+    assert says in done.stdout
+
+
+def test_plugin_folders():
+    """Found without importing the packages or USD."""
+    code = "import sys; from ovsim import plugins; f = plugins.folders(); print(sorted(map(len, f.values())), {'pxr', *f} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[1, 2] set()"
+    assert plugins.folders().keys() == plugins.PROBES.keys()
+    assert all((f / "plugInfo.json").is_file() for found in plugins.folders().values() for f in found)
