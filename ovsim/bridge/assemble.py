@@ -19,6 +19,7 @@ from ovsim.errors import BridgeError
 from ovsim.stage import columns as col
 from ovsim.stage.archetype import PATH as PATH_COLUMN
 from ovsim.stage.archetype import SCHEMAS, Archetype
+from ovsim.stage.distinct import distinct
 from ovsim.stage.paths import PathDictionary
 
 I64 = npt.NDArray[np.int64]
@@ -76,8 +77,8 @@ class Assembly:
         self._ids.intern()
         whole = [_Whole(c, self._ids) for c in self._columns.values()]
         typed = [(t, self._ids.translate(p, (PATH,))) for t, p in self._types]
-        every = np.unique(np.concatenate([np.empty(0, np.uint64), *(w.paths for w in whole), *(p for _, p in typed)]))
         paths = self._ids.paths
+        every = distinct(np.concatenate([np.empty(0, np.uint64), *(w.paths for w in whole), *(p for _, p in typed)]), paths.path_count)
         order = np.asarray(pc.sort_indices(paths.path_strings(every))) if every.size else np.empty(0, np.int64)
         prims = every[order]  # in path order
         number = np.zeros(paths.path_count, np.int64)
@@ -134,7 +135,7 @@ class _Whole:
         counts = self.counts if self.counts is not None else np.ones(self.paths.size, np.int64)
         ends = np.cumsum(counts)
         number, used = np.zeros(counts.size, np.int64), 0
-        for count in np.unique(counts).tolist():
+        for count in distinct(counts).tolist():
             here = np.flatnonzero(counts == count)
             lists = np.sort(self.values[(ends[here] - count)[:, None] + np.arange(count)], axis=1)
             inverse = np.unique(lists, axis=0, return_inverse=True)[1].reshape(-1)

@@ -14,6 +14,7 @@ from ovsim.bridge.layout import PATH, of_field
 from ovsim.stage import Stage
 from ovsim.stage import columns as col
 from ovsim.stage.archetype import Archetype
+from ovsim.stage.distinct import distinct
 
 _PROTOTYPE = "/__Prototype_"
 
@@ -119,7 +120,7 @@ def _walk(left: _Side, right: _Side, without: frozenset[str]) -> Iterator[Differ
         for path in sorted(side.text(int(i)) for i in lone):
             yield Difference("row", path, "", 1, word)
     pairs = left.archetype[at] * max(len(right.stage.archetypes), 1) + right.archetype[to]
-    for pair in np.unique(pairs).tolist():
+    for pair in distinct(pairs).tolist():
         here = np.flatnonzero(pairs == pair)
         yield from _rows(left, right, at[here], to[here], without)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from ovsim.bridge.layout import PATH, TOKEN
 from ovsim.bridge.native import Live
 from ovsim.errors import BridgeError
+from ovsim.stage.distinct import distinct
 from ovsim.stage.paths import ROOT, PathDictionary
 
 U64 = npt.NDArray[np.uint64]
@@ -75,13 +76,13 @@ class Inward:
 
     def learn(self, kind: str, ids: U64) -> None:
         """Note the ids of a column."""
-        self._seen[kind].append(np.unique(ids))
+        self._seen[kind].append(distinct(ids))
 
     def intern(self) -> None:
         """Give every noted token and path an id of the new dictionary. BridgeError when ovstage does not know one."""
-        keys = {kind: _distinct(seen) for kind, seen in self._seen.items()}
+        keys = {kind: _real(seen) for kind, seen in self._seen.items()}
         lengths, names = self._live.path_tokens(keys[PATH])
-        self._keys = {TOKEN: _distinct([keys[TOKEN], names]), PATH: keys[PATH]}
+        self._keys = {TOKEN: _real([keys[TOKEN], names]), PATH: keys[PATH]}
         texts = self._live.token_texts(self._keys[TOKEN])
         self._ids[TOKEN] = self.paths.token_many(texts)
         self._ids[PATH] = self._path_ids(lengths, np.searchsorted(self._keys[TOKEN], names), texts)
@@ -132,7 +133,7 @@ def path_texts(live: Live, ids: U64) -> pa.LargeStringArray:
     return inward.paths.path_strings(inward.translate(ids, (PATH,)))
 
 
-def _distinct(parts: list[U64]) -> U64:
+def _real(parts: list[U64]) -> U64:
     """Distinct ids without 0."""
-    every = np.unique(np.concatenate([np.empty(0, np.uint64), *parts]))
+    every = distinct(np.concatenate([np.empty(0, np.uint64), *parts]))
     return every[every != 0]

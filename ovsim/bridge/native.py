@@ -22,6 +22,7 @@ from ovsim.bridge import memory
 from ovsim.bridge.pieces import Piece, Writing
 from ovsim.errors import BridgeError
 from ovsim.stage.archetype import PATH, PRIM_TYPE
+from ovsim.stage.distinct import distinct
 
 U64 = npt.NDArray[np.uint64]
 SUPPORTED = (0, 2)  # major, minor of ovstage; ovphysx 0.6 brings this one
@@ -217,7 +218,7 @@ class Live:
             here = left[:1]
             if found:
                 (text,) = self.token_texts(found[0].values.astype(np.uint64))
-                here = np.union1d(self._typed("IN", [text], ordinal), here)
+                here = distinct(np.concatenate([self._typed("IN", [text], ordinal), here]))
                 yield text, here
             left = np.setdiff1d(left, here, assume_unique=True)
 
@@ -227,7 +228,7 @@ class Live:
         with self.told("querying types"), self.stage.query(wanted) as query:
             query.wait()
             listed = [p.paths for p in self.pieces([self.dictionary.intern_token(PATH)], ordinal, query)]
-        return np.unique(np.concatenate([np.empty(0, np.uint64), *listed]))
+        return distinct(np.concatenate([np.empty(0, np.uint64), *listed]))
 
     @contextmanager
     def _prims(self, path_ids: U64) -> Iterator[Any]:

@@ -21,6 +21,7 @@ from ovsim.errors import BridgeError
 from ovsim.stage import Stage
 from ovsim.stage import columns as col
 from ovsim.stage.archetype import PRIM_TYPE, SCHEMAS, Archetype
+from ovsim.stage.distinct import distinct
 
 _TYPE = Layout(1, 64, 1, False, "NONE", (TOKEN,))
 _SCHEMAS = Layout(1, 64, 1, True, "NONE", (TOKEN,))
@@ -78,8 +79,8 @@ def pull(ovstage_stage: Any, ordinal: int = 1, *, derived: bool = False) -> Stag
 
 def _names(live: Live) -> dict[int, str]:
     """Contract names of the stage's attributes by token id, the undiscovered structural ones included."""
-    tokens = np.array(live.attributes(), np.uint64)
-    names = {int(t): ALIAS.get(n, n) for t, n in zip(tokens, live.token_texts(np.unique(tokens)))} if tokens.size else {}
+    tokens = distinct(np.array(live.attributes(), np.uint64))
+    names = {int(t): ALIAS.get(n, n) for t, n in zip(tokens, live.token_texts(tokens))} if tokens.size else {}
     hidden = live.dictionary.intern_token
     return names | {hidden(n): n for n in UNMARKED}
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ovsim.errors import PathError
+from ovsim.stage.distinct import distinct
 
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
@@ -185,10 +186,10 @@ class PathDictionary:
             raise PathError("a path id is not in this dictionary")
         if ids.size < 64:
             return pa.array([self.path_string(int(i)) for i in ids], pa.large_string())
-        chain = [_distinct(ids, self._count)]
+        chain = [distinct(ids, self._count)]
         while chain[-1].size and chain[-1][-1] > ROOT:
             above = chain[-1][chain[-1] > ROOT]
-            chain.append(_distinct(self._parent[above].astype(np.int64), self._count))
+            chain.append(distinct(self._parent[above].astype(np.int64), self._count))
             if len(chain) > 128:  # absurdly deep: level passes would be quadratic
                 return pa.array([self.path_string(int(i)) for i in ids], pa.large_string())
         glue = pa.scalar("", pa.large_string())
@@ -274,15 +275,6 @@ def split_path(text: str) -> list[str]:
     prim, dot, prop = text.partition(".")
     names = prim[1:].split("/") if len(prim) > 1 else []
     return [*names, "." + prop] if dot else names
-
-
-def _distinct(ids: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """Sorted distinct ids below `count`; many of them are found by marking, which is cheaper than sorting or hashing."""
-    if ids.size * 16 < count:
-        return np.unique(ids)
-    seen = np.zeros(count, np.bool_)
-    seen[ids] = True
-    return np.flatnonzero(seen)
 
 
 def _frozen(a: U32) -> U32:

@@ -16,6 +16,7 @@ from ovsim.diagnostics import Diagnostics
 from ovsim.errors import CrateError
 from ovsim.jit import serial
 from ovsim.stage import ROOT, UNTYPED, PathDictionary, Stage
+from ovsim.stage.distinct import distinct
 from producer import dropped, instances
 from producer import schemas as registry
 from producer.assemble import Assembler, Cells
@@ -143,7 +144,7 @@ class _Population:
     def _refuse(self, meta: opinions.Metadata) -> None:
         """Prims whose rows depend on more than kind and properties."""
         walked = (self.states & opinions.WALKED) != 0
-        present = set(np.unique(self.kind_of[walked]).tolist())
+        present = set(distinct(self.kind_of[walked], len(meta.kinds)).tolist())
         types = {meta.kinds[k][0] for k in present}
         if INSTANCER in types:
             raise Unprovable("the stage has PointInstancers")
@@ -206,7 +207,7 @@ class _Population:
         exists = (self.states & opinions.EXISTS) != 0
         real = self._real_prototypes(owner)
         held = {f"{instances.PREFIX}{root}": [self._old_path(i) for i in found] for root, found in real.items()}
-        with_members = {f"{instances.PREFIX}{int(r)}" for r in np.unique(owner[members & (owner > 0)])}
+        with_members = {f"{instances.PREFIX}{int(r)}" for r in distinct(owner[members & (owner > 0)])}
         order_names = instances.published(held, with_members)
         order = [int(p.removeprefix(instances.PREFIX)) for p in order_names]
         self.published = order

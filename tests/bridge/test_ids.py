@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovsim.bridge.ids import Inward, Outward, path_texts
+from ovsim.bridge.layout import ALIAS
+from ovsim.bridge.ovstage import _names
 from ovsim.errors import BridgeError
 from ovsim.stage.paths import PathDictionary
 
@@ -98,3 +102,17 @@ def test_nothing_to_map() -> None:
     inward.intern()
     assert inward.translate(np.zeros(2, np.uint64), ("token",)).tolist() == [0, 0]
     assert inward.paths.path_count == 2
+
+
+def test_names_of_attributes_in_any_order() -> None:
+    """Each token id has its own text, however discovery lists the attributes, and once however often."""
+    live = FakeLive()
+    texts = ["physics:axis", "physics:body0", "omni:xform"]
+    ids = live.tokens(pa.array(texts)).tolist()
+    listed = SimpleNamespace(
+        attributes=lambda: [*reversed(ids), ids[1]],
+        token_texts=live.token_texts,
+        dictionary=SimpleNamespace(intern_token=lambda text: f"token of {text}"),
+    )
+    names = _names(listed)
+    assert {i: names[i] for i in ids} == {i: ALIAS.get(t, t) for i, t in zip(ids, texts)}
