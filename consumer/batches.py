@@ -19,10 +19,11 @@ from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
 from consumer.couplings import COUPLED, derive_block
 from consumer.findings import Teller
+from consumer.frames import FrameSource, resolve_all_frames
 from consumer.order import Placed, joint_types, no_marks, path_ranks, place_type
 from consumer.passes import Runner
 from consumer.prototypes import hidden_paths
-from consumer.resolve import column_work, empty_block, frame_work
+from consumer.resolve import column_work, empty_block
 from consumer.rulesets import CONTRACT, RuleSet
 from consumer.rulesets import get as get_rules
 from consumer.transforms import Transforms
@@ -121,9 +122,9 @@ class Batches:
             reader = ColumnReader(part, self.diagnostics if told[k].diagnostics is not self.diagnostics else Diagnostics())
             told[k] = ColumnReader(p.archetype, self.diagnostics)
             columns.append(column_work(block, Placed(part, rows), reader))
-            frames.append(frame_work(block, Placed(part, rows), reader, bodies, transforms, self._rules, marks))
+            frames.append(FrameSource.of(block, rows, reader, self._rules, marks))
         self._runner.run(columns)
-        self._runner.run(frames, side_by_side=True)
+        resolve_all_frames(frames, bodies, transforms, self._rules, self._runner)
 
     def _batches(self, block: JointBlock) -> Iterator[pa.RecordBatch]:
         table = to_table(Descriptors(self._stage.paths, (block,), self._rules.name), self._paths)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,32 +15,46 @@ from consumer.columns import ColumnReader
 from consumer.constants import FRAME_TOLERANCE
 from consumer.decompose import Mat3, Quat, Vec3, compose, decompose, inverse, multiply, quaternion, rotation, transform
 from consumer.lanes import (
+    AGREE,
+    AUTHORED,
+    BAKED,
     BLOCK,
     LANE,
     OFF_AXIS,
     OFF_AXIS_ROTATION,
     POSITION,
     POSITION_ROTATION,
+    SCRATCH,
+    SIDE,
+    SURE,
     SURELY_CLOSE,
+    TURN,
     UNCHECKED,
+    WORD,
+    T,
     apart,
     bake,
+    check_bases,
     check_near,
     check_turned,
-    find_matrices,
-    find_scales,
+    find_others,
     find_targets,
-    meet,
+    lane,
+    put,
+    read_matrices,
     read_orientations,
     read_positions,
+    scratch,
+    triple,
     turned,
-)
-from consumer.passes import Pass
+)  # fmt: skip
+from consumer.passes import Pass, Runner, Work
 from consumer.rulesets import RuleSet
-from consumer.store import mark_lanes, write_rows
+from consumer.store import expect_rows, mark_rows, pack_rows, write_rows
 from consumer.transforms import Affine, Transforms, world_matrix
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.jit import at, ranged, readonly, rule, serial
+from ovsim.memory import codes, doubles, floats, ids, offsets, words
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
@@ -46,8 +62,12 @@ U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
+NEAR = 1 << 10  # rows of a part, at most: what the parts at one height read stays in the second cache
+MOST_PARTS, SHARES = 96, 8  # parts that a thread takes at once, at most; how often it comes for more, at least
+# what a row of `sources` holds: addresses, numbers of rows, steps; then for each side what `side_of` takes
+_ROWS, _COUNT, _OUT, _CHECK, _AXIS, _REL, _BODY, _POSITION, _ORIENTATION, _VALID, _MARKS, _SIDES = range(12)
+_WIDTH = 8
 _WALK = readonly(np.empty(0, np.uint32))  # no table of bodies: walk up from each target
-_NO = np.uint8(0)
 
 # what the disjoint-frame check compares, by rule set switch and joint type (spec 4.7; "observed" measured on 0.6.3)
 CHECKS: dict[str, dict[str, int]] = {
@@ -73,8 +93,8 @@ def reanchor(t: Vec3, q: Quat, target: Affine, lies: bool, body: Affine) -> tupl
     to = transform(t, between)
     moved = multiply(rotation(q), between)
     total = to[0] + to[1] + to[2]
-    for lane in moved:
-        total += lane
+    for number in moved:
+        total += number
     if not np.isfinite(total):
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)
     _, pure = decompose(moved)
@@ -148,25 +168,24 @@ def same_rotation(w0: Affine, s0: Vec3, r0: Mat3, q0: Quat, w1: Affine, s1: Vec3
 
 @serial
 def resolve_rows(
-    first: int, n: int, rows: U32, pos0: F32, ps0: int, rot0: F32, rs0: int, pos1: F32, ps1: int, rot1: F32, rs1: int,
-    rel: U64, body: U32, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, own: U32,
-    unresolved: bool, check: int, axis: U8, sure: U8, t: F32, q: F32, agree: U8,
+    first: int, n: int, rows: Any, rel: Any, body: Any, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64,
+    own: U32, unresolved: bool, check: int, axis: Any, lanes: Any, q: Any,
 ) -> None:  # fmt: skip
-    """The rules themselves, for rows that are not sure on both sides; `q` holds their normalised orientations."""
+    """The rules themselves, for rows that are not sure on both sides."""
     for j in range(n):
-        if sure[0, j] and sure[1, j]:
+        here = np.uint64(j)
+        there, other, c = here + SIDE, here + np.uint64(LANE), here + np.uint64(4 * LANE)
+        if lanes[lane(here, SURE)] != 0.0 and lanes[lane(there, SURE)] != 0.0:
             continue
-        i, k = at(first + j, ps0), at(first + j, ps1)
-        p0 = (np.float64(pos0[i, 0]), np.float64(pos0[i, 1]), np.float64(pos0[i, 2]))
-        p1 = (np.float64(pos1[k, 0]), np.float64(pos1[k, 1]), np.float64(pos1[k, 2]))
-        q0 = (np.float64(q[0, 0, j]), np.float64(q[0, 1, j]), np.float64(q[0, 2, j]), np.float64(q[0, 3, j]))
-        q1 = (np.float64(q[1, 0, j]), np.float64(q[1, 1, j]), np.float64(q[1, 2, j]), np.float64(q[1, 3, j]))
-        w0, s0, r0, p0, q0 = resolve_side(p0, q0, rel[0, j], body[0, j], unresolved, parents, flags, slot, table, ready, v0, v1, v2, own)
-        w1, s1, r1, p1, q1 = resolve_side(p1, q1, rel[1, j], body[1, j], unresolved, parents, flags, slot, table, ready, v0, v1, v2, own)
-        t[0, 0, j], t[0, 1, j], t[0, 2, j] = p0
-        t[1, 0, j], t[1, 1, j], t[1, 2, j] = p1
-        q[0, 0, j], q[0, 1, j], q[0, 2, j], q[0, 3, j] = q0
-        q[1, 0, j], q[1, 1, j], q[1, 2, j], q[1, 3, j] = q1
+        t0, t1 = triple(lanes, here, AUTHORED), triple(lanes, there, AUTHORED)
+        q0 = np.float64(q[here]), np.float64(q[lane(here, 1)]), np.float64(q[lane(here, 2)]), np.float64(q[lane(here, 3)])
+        q1 = np.float64(q[c]), np.float64(q[lane(c, 1)]), np.float64(q[lane(c, 2)]), np.float64(q[lane(c, 3)])
+        w0, s0, r0, p0, q0 = resolve_side(t0, q0, rel[here], body[here], unresolved, parents, flags, slot, table, ready, v0, v1, v2, own)
+        w1, s1, r1, p1, q1 = resolve_side(t1, q1, rel[other], body[other], unresolved, parents, flags, slot, table, ready, v0, v1, v2, own)
+        put(lanes, here, BAKED, p0)
+        put(lanes, there, BAKED, p1)
+        q[here], q[lane(here, 1)], q[lane(here, 2)], q[lane(here, 3)] = q0
+        q[c], q[lane(c, 1)], q[lane(c, 2)], q[lane(c, 3)] = q1
         good = True
         if check != UNCHECKED:
             a, b = world_position(w0, s0, p0), world_position(w1, s1, p1)
@@ -174,65 +193,126 @@ def resolve_rows(
             good = close_off_axis(a, b, axis[rows[at(first + j, 1)]]) if off_axis else close(a, b)
             if good and check in (POSITION_ROTATION, OFF_AXIS_ROTATION):
                 good = same_rotation(w0, s0, r0, q0, w1, s1, r1, q1)
-        agree[j] = good
+        lanes[lane(here, AGREE)] = 1.0 if good else 0.0
+
+
+@rule
+def side_of(sources: I64, s: int, k: int) -> Any:
+    """Side k of source s: offsets, targets, their step, positions, their step, orientations, their step."""
+    o, n = _SIDES + _WIDTH * k, sources[s, _COUNT]
+    ts, ps, rs = sources[s, o + 3], sources[s, o + 5], sources[s, o + 7]
+    return (
+        offsets(sources[s, o], n * ts + 2 - ts), ids(sources[s, o + 1], sources[s, o + 2]), ts,
+        floats(sources[s, o + 4], 3 * (n * ps + 1 - ps)), ps, floats(sources[s, o + 6], 4 * (n * rs + 1 - rs)), rs,
+    )  # fmt: skip
 
 
 @ranged
 def resolve_frames(
-    lo: int, hi: int, rows: U32, offsets0: I64, targets0: U64, ts0: int, pos0: F32, ps0: int, rot0: F32, rs0: int,
-    offsets1: I64, targets1: U64, ts1: int, pos1: F32, ps1: int, rot1: F32, rs1: int, body_of: U32, skip_disabled: bool,
-    parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64, own: U32, stretch: F64,
-    unresolved: bool, check: int, axis: U8, rel_out: U64, body_out: U64, position: F32, orientation: F32, valid: U8, marks: U8,
+    lo: int, hi: int, parts: I64, sources: I64, body_of: U32, skip_disabled: bool, unresolved: bool, parents: U32, flags: U8, slot: U32, table: F64,
+    ready: U8, v0: F64, v1: F64, v2: F64, own: U32, stretch: F64, stand: U64,
 ) -> None:  # fmt: skip
-    """Both sides of every joint of one archetype, block by block; `rows` are the destination rows."""
-    rel, body, told = np.empty((2, LANE), np.uint64), np.empty((2, LANE), np.uint32), np.empty((2, LANE), np.uint8)
-    base, by, sure = np.empty((2, LANE), np.uint32), np.empty((2, LANE)), np.empty((2, LANE), np.uint8)
-    matrix, scale, met = np.empty((2, 12, LANE)), np.empty((2, 3, LANE)), np.empty((2, 3, LANE))
-    t, q, agree = np.empty((2, 3, LANE), np.float32), np.empty((2, 4, LANE), np.float32), np.ones(LANE, np.uint8)
-    mark = np.empty(LANE, np.uint8)
-    lanes = 9 if check == UNCHECKED else 12
-    for first in range(lo, hi, BLOCK):
-        n = min(BLOCK, hi - first)
-        find_targets(first, n, offsets0, targets0, ts0, body_of, skip_disabled, parents, flags, rel[0], body[0], told[0])
-        find_targets(first, n, offsets1, targets1, ts1, body_of, skip_disabled, parents, flags, rel[1], body[1], told[1])
-        read_positions(first, n, pos0, ps0, t[0])
-        read_positions(first, n, pos1, ps1, t[1])
-        read_orientations(first, n, rot0, rs0, q[0])
-        read_orientations(first, n, rot1, rs1, q[1])
-        for k in range(2):
-            find_matrices(n, body[k], parents, slot, table, ready, stretch, v0, v1, v2, own, lanes, base[k], by[k], matrix[k])
-            find_scales(n, matrix[k], by[k], scale[k], sure[k])
-            bake(n, scale[k], t[k], sure[k])
-            if check != UNCHECKED:
-                meet(n, matrix[k], by[k], scale[k], t[k], met[k], sure[k])
-        if check != UNCHECKED:
-            check_near(n, check, base, by, met, sure, agree)
-        if check in (POSITION_ROTATION, OFF_AXIS_ROTATION):
-            check_turned(n, matrix, by, scale, q, sure, agree)
-        left = 0
-        for j in range(n):
+    """Both sides of every joint of the parts (source, first row, end), block by block.
+
+    `sources` (s, `_SIDES` + 2 * `_WIDTH`) holds addresses, numbers of rows and steps; results of float32 are taken two numbers at a time.
+    """
+    memory = np.empty(SCRATCH)
+    lanes, q, turn, t, rel, pair, pairs, body, base, code, told = scratch(memory.ctypes.data)
+    moved, turns = ids(memory.ctypes.data + T * WORD, 3 * LANE), ids(memory.ctypes.data + TURN * WORD, 4 * LANE)
+    table_of, stretch_of = doubles(table.ctypes.data, table.size), doubles(stretch.ctypes.data, stretch.size)
+    m0, m1, m2 = doubles(v0.ctypes.data, v0.size), doubles(v1.ctypes.data, v1.size), doubles(v2.ctypes.data, v2.size)
+    stands, known = ids(stand.ctypes.data, stand.size), stand.size > 0
+    for p in range(lo, hi):
+        s, start, end = parts[p, 0], parts[p, 1], parts[p, 2]
+        n, out = sources[s, _COUNT], sources[s, _OUT]
+        check, places, axis = sources[s, _CHECK], words(sources[s, _ROWS], n), codes(sources[s, _AXIS], out)
+        to_rel, to_body = ids(sources[s, _REL], 2 * out), ids(sources[s, _BODY], 2 * out)
+        to_position, to_orientation = ids(sources[s, _POSITION], 3 * out), ids(sources[s, _ORIENTATION], 4 * out)
+        to_valid, to_marks = codes(sources[s, _VALID], out), codes(sources[s, _MARKS], out)
+        begin0, held0, ts0, pos0, ps0, rot0, rs0 = side_of(sources, s, 0)
+        begin1, held1, ts1, pos1, ps1, rot1, rs1 = side_of(sources, s, 1)
+        fails = check in (POSITION, POSITION_ROTATION)  # frames far apart fail; off an axis they may not
+        origins = check != UNCHECKED
+        for j in range(LANE):
+            lanes[lane(np.uint64(j), AGREE)] = 1.0  # which a check overwrites
+        for first in range(start, end, BLOCK):
+            n = min(BLOCK, end - first)
+            others = find_targets(first, n, 0, begin0, held0, ts0, known, stands, stretch_of, rel, body, told, code, base, lanes)
+            others += find_targets(first, n, 1, begin1, held1, ts1, known, stands, stretch_of, rel, body, told, code, base, lanes)
+            if others:
+                for k in range(2):
+                    find_others(
+                        n, k, body_of, skip_disabled, unresolved, parents, flags, slot, ready, stretch, own, rel, body, told, code, base, lanes
+                    )
+            expect_rows(first, n, places, to_rel, to_body, to_position, to_orientation)
+            read_positions(first, n, 0, pos0, ps0, lanes)
+            read_positions(first, n, 1, pos1, ps1, lanes)
+            read_orientations(first, n, 0, rot0, rs0, q)
+            read_orientations(first, n, 1, rot1, rs1, q)
             for k in range(2):
-                if rel[k, j] != body[k, j] and (body[k, j] != 0 or unresolved):
-                    sure[k, j] = _NO
-            left += 0 if sure[0, j] and sure[1, j] else 1
-        if left:
-            resolve_rows(first, n, rows, pos0, ps0, rot0, rs0, pos1, ps1, rot1, rs1, rel, body, parents, flags, slot, table, ready,
-                         v0, v1, v2, own, unresolved, check, axis, sure, t, q, agree)  # fmt: skip
-        mark_lanes(n, rel, body, told, t, q, agree, mark)
-        write_rows(first, n, rows, rel, body, t, q, agree, mark, rel_out, body_out, position, orientation, valid, marks)
+                read_matrices(n, k, origins, code, table_of, m0, m1, m2, lanes)
+                if bake(n, k, True, lanes):
+                    bake(n, k, False, lanes)
+            if origins:
+                check_near(n, fails, lanes)
+                check_bases(n, base, lanes)
+            if check in (POSITION_ROTATION, OFF_AXIS_ROTATION):
+                check_turned(n, lanes, q)
+            sure = 0.0
+            for j in range(n):
+                sure += lanes[lane(np.uint64(j), SURE)] * lanes[lane(np.uint64(j) + SIDE, SURE)]
+            if sure < n:
+                resolve_rows(first, n, places, rel, body, parents, flags, slot, table, ready, v0, v1, v2, own, unresolved, check, axis, lanes, q)
+            mark_rows(first, n, places, rel, body, told, lanes, q, to_valid, to_marks)
+            pack_rows(n, rel, body, lanes, q, pair, pairs, t, turn)
+            write_rows(first, n, places, pair, pairs, moved, turns, to_rel, to_body, to_position, to_orientation)
+    memory[0] = 0.0  # so that the scratch memory is not given back before
 
 
-def frame_passes(
-    block: JointBlock, rows: U32, reader: ColumnReader, bodies: BodyTable, transforms: Transforms, rules: RuleSet, marks: U8
-) -> list[Pass]:
-    """Bodies, frames, the frame check and the marks of one archetype's rows; reads `block.axis`."""
-    args: list[Any] = []
-    for k in "01":
-        args += reader.targets(f"physics:body{k}")
-        args += reader.float32(f"physics:localPos{k}")
-        args += reader.float32(f"physics:localRot{k}")
-    outs = (block.axis, block.rel, block.body, block.position, block.orientation, block.valid_frames, marks)
-    check = CHECKS[rules.disjoint_frame_check].get(block.type_name, UNCHECKED)
+class FrameSource(NamedTuple):
+    """One archetype's joints for `resolve_frames`: how many, their row of `sources`, and the arrays whose addresses stand there."""
+
+    rows: int
+    entry: tuple[int, ...]
+    held: list[Any]
+
+    @classmethod
+    def of(cls, block: JointBlock, rows: U32, reader: ColumnReader, rules: RuleSet, marks: U8) -> FrameSource:
+        """`rows`: the rows (n,) of the block that they go to, all different; the bits of findings go to `marks`, (rows of the block,)."""
+        held: list[Any] = [rows, block.axis, block.rel, block.body, block.position, block.orientation, block.valid_frames, marks]
+        place, *outs = (a.ctypes.data for a in held)
+        entry = [place, rows.size, len(block), CHECKS[rules.disjoint_frame_check].get(block.type_name, UNCHECKED), *outs]
+        for k in "01":
+            begin, targets, ts = reader.targets(f"physics:body{k}")
+            pos, ps = reader.float32(f"physics:localPos{k}")
+            rot, rs = reader.float32(f"physics:localRot{k}")
+            entry += [begin.ctypes.data, targets.ctypes.data, targets.size, ts, pos.ctypes.data, ps, rot.ctypes.data, rs]
+            held += [begin, targets, pos, rot]
+        return cls(rows.size, tuple(entry), held)
+
+
+def resolve_all_frames(sources: Sequence[FrameSource], bodies: BodyTable, transforms: Transforms, rules: RuleSet, runner: Runner) -> None:
+    """Bodies, frames, the frame check and the marks of all joints; reads `block.axis`.
+
+    All archetypes go through their rows at the same pace, so that what rows at the same height share (the bodies of a robot) is still in cache.
+    """
+    some = [source for source in sources if source.rows]
+    if not some:
+        return
+    order = _parts([source.rows for source in some], min(runner.chunk, NEAR))
+    table = readonly(np.array([source.entry for source in some], np.int64))
     body_of = bodies.body if bodies.deep else _WALK
     unresolved = rules.unresolved_target_frame == "reanchor"
-    return [Pass(resolve_frames, (rows, *args, body_of, bodies.skip_disabled, *transforms.args, transforms.stretch, unresolved, check, *outs))]
+    args = (order, table, body_of, bodies.skip_disabled, unresolved, *transforms.args, transforms.stretch, transforms.stand)
+    share = max(1, min(MOST_PARTS, len(order) // (SHARES * runner.threads)))
+    replace(runner, chunk=share).run([Work(len(order), [Pass(resolve_frames, args, some)])])
+
+
+def _parts(sizes: Sequence[int], most: int) -> I64:
+    """Parts (source, first row, end) of at most `most` rows, int64 (p, 3), by their height: first row over the source's rows."""
+    parts = []
+    for s, n in enumerate(sizes):
+        at = np.arange(0, n, most)
+        parts.append(np.stack([np.full(at.size, s), at, np.minimum(at + most, n)], 1))
+    every = np.concatenate(parts)
+    return readonly(every[np.argsort(every[:, 1] / np.array(sizes)[every[:, 0]], kind="stable")])

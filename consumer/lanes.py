@@ -4,6 +4,9 @@ A body's scale and where two frames meet come from its world matrix. Most bodies
 its `stretch`: such a product keeps angles, so the body's scale is p times that of its local matrix, and two frames on the same prim are as far apart
 in the world as p times their distance on it. Rounding sets the short way apart from the rule by a relative 1e-13 at most. So a position is taken only
 if its neighbours `DOUBT` away round to the same float32, and a check only if it is decided with room to spare. Every other row is left to the rule.
+
+The numbers of a block are in one place in memory, `lanes`: a row of `LANE` places for each number of a side (`BASIS` to `SURE`), the second side's
+after the first's. Constant distances let the compiler work on several joints at once without looking for overlaps.
 """
 
 from __future__ import annotations
@@ -13,11 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from consumer.bodies import ENABLED, RIGID_BODY, nearest_body
+from consumer.bodies import ROW, nearest_body
 from consumer.constants import FRAME_TOLERANCE, SCALE_EPS, ZERO
-from consumer.decompose import Mat3, Quat, determinant, multiply, products, rotation, transform
-from consumer.transforms import ROW_BITS, SHIFT, own_row, stored, tabled
-from ovsim.jit import at, rule, serial
+from consumer.decompose import Mat3, Quat, Vec3, determinant, multiply, products, rotation, transform
+from consumer.transforms import ROW_BITS, SHIFT, UP, WORLD_ROW, nearest_row, own_row
+from consumer.transforms import SURE as SURE_BODY
+from ovsim.jit import at, inlined, rule
+from ovsim.memory import codes, doubles, floats, ids, words
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
@@ -27,18 +32,64 @@ U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 BLOCK = 64  # rows whose lanes are worked on together: they stay in the first two caches
 LANE = 72  # its room in memory: not a power of two, so that lanes do not fall on the same cache lines
+BASIS, ORIGIN, AUTHORED, BAKED, SCALE, BY, SURE = 0, 9, 12, 15, 18, 21, 22  # first rows of a side's numbers
+AGREE = 46  # the row after both sides'
+WORD = 8  # bytes; the places of a block's scratch memory in words:
+Q, TURN, T = 47 * LANE, 51 * LANE, 55 * LANE
+REL, PAIR, PAIRS, BODY, BASE, CODE, TOLD = 58 * LANE, 60 * LANE, 62 * LANE, 64 * LANE, 65 * LANE, 66 * LANE, 67 * LANE
+SCRATCH = 68 * LANE
+SIDE = np.uint64(23 * LANE)  # from a number of the first side to that of the second
 LEVEL = 1e-14  # relative size of a dot product of two rows below which the short way takes them as square on each other
 DOUBT = 1e-12
 FARTHEST = 1e6  # coordinates beyond which rounding could matter to the check
-_LEVEL2, _LEAST, _MOST = LEVEL * LEVEL, 2.0 * SCALE_EPS, 1e60  # of squared scales
-_NEAR2, _FAR2 = (FRAME_TOLERANCE * (1.0 - 1e-4)) ** 2, (FRAME_TOLERANCE * (1.0 + 1e-4)) ** 2
+LONGEST = 1e3  # the same for positions on a body, of which the short way takes the authored ones and the rule those that were rounded to float32
+_PLAIN = np.uint8(ROW | SURE_BODY)
+_EVEN = 1e-13  # relative difference of squared scales that count as one
+_LEVEL, _LEVEL2, _LEAST, _MOST = 0.5 * LEVEL, LEVEL * LEVEL, 2.0 * SCALE_EPS, 1e60  # of squared scales
+_NEAR2, _FAR2 = (FRAME_TOLERANCE * 0.75) ** 2, (FRAME_TOLERANCE * 1.25) ** 2
 SURELY_CLOSE = 2.0 * FRAME_TOLERANCE**2
-SURE = np.uint8(RIGID_BODY | ENABLED)  # a target with these bits is its own body under every rule set
 _NO_PATH, _NEXT, _NONE, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint32(0), np.uint32(1), np.uint32(2)
-_YES, _NO = np.uint8(1), np.uint8(0)
+_MATRIX = np.uint64(16)  # numbers of a matrix
 
 # what the disjoint-frame check compares (spec 4.7)
 UNCHECKED, POSITION, POSITION_ROTATION, OFF_AXIS, OFF_AXIS_ROTATION = range(5)
+
+
+@rule
+def scratch(start: int) -> Any:
+    """A block's scratch memory, by address, so that no call counts references: `lanes`, then what the functions of this module and of
+    `consumer.store` call q, turn, t, rel, pair, pairs, body, base, code and told."""
+    return (
+        doubles(start, Q), floats(start + Q * WORD, 8 * LANE), floats(start + TURN * WORD, 8 * LANE), floats(start + T * WORD, 6 * LANE),
+        ids(start + REL * WORD, 2 * LANE), ids(start + PAIR * WORD, 2 * LANE), ids(start + PAIRS * WORD, 2 * LANE),
+        words(start + BODY * WORD, 2 * LANE), words(start + BASE * WORD, 2 * LANE), words(start + CODE * WORD, 2 * LANE),
+        codes(start + TOLD * WORD, 2 * LANE),
+    )  # fmt: skip
+
+
+@rule
+def lane(place: np.uint64, k: int) -> np.uint64:
+    """The place of number k of the joint and side at `place`."""
+    return place + np.uint64(k * LANE)
+
+
+@rule
+def triple(lanes: F64, place: np.uint64, k: int) -> Vec3:
+    """Three numbers from k on."""
+    return lanes[lane(place, k)], lanes[lane(place, k + 1)], lanes[lane(place, k + 2)]
+
+
+@rule
+def basis(lanes: F64, place: np.uint64) -> Mat3:
+    """The upper 3x3 of the matrix of the joint and side at `place`."""
+    a, b, c = triple(lanes, place, BASIS), triple(lanes, place, BASIS + 3), triple(lanes, place, BASIS + 6)
+    return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
+
+
+@rule
+def put(lanes: F64, place: np.uint64, k: int, values: Vec3) -> None:
+    """Write three numbers from k on."""
+    lanes[lane(place, k)], lanes[lane(place, k + 1)], lanes[lane(place, k + 2)] = values
 
 
 @rule
@@ -54,150 +105,215 @@ def normalise(x: np.float32, y: np.float32, z: np.float32, w: np.float32) -> tup
     return x, y, z, w
 
 
-@serial
+@inlined
 def find_targets(
-    first: int, n: int, offsets: I64, targets: U64, ts: int, body_of: U32, skip_disabled: bool, parents: U32, flags: U8, rel: U64, body: U32,
-    told: U8,
-) -> None:  # fmt: skip
-    """First target of rows `first` to `first + n`, the body it resolves to, 0 for none, and the target's flags (those of path 0 without one)."""
+    first: int, n: int, k: int, offsets: I64, targets: U64, ts: int, known: bool, stand: U64, stretch: F64,
+    rel: U64, body: U32, told: U8, code: U32, base: U32, lanes: F64,
+) -> int:  # fmt: skip
+    """Side k of rows `first` to `first + n`: first target, the body it resolves to, 0 for none, and the target's flags (those of path 0 without one).
+
+    `code` is where the body's matrix is stored, `base` the row of the table that it stands on, and `BY` the stretch of that. This finds what `stand`
+    tells of, if it is there (`known`); it returns for how many rows `find_others` has to look (`code` is 0).
+    """
+    others = 0
     for j in range(n):
-        i = at(first + j, ts)
+        i, o = at(first + j, ts), np.uint64(k * LANE + j)
         start, end = offsets[i], offsets[i + _NEXT]
         target = targets[np.uint64(start)] if end > start else _NO_PATH
-        f = flags[target]
-        rel[j] = target
-        told[j] = f
-        if body_of.size:
-            body[j] = body_of[target]
-        elif f & SURE == SURE:
-            body[j] = target
-        else:
-            body[j] = nearest_body(target, parents, flags, skip_disabled)
+        found = stand[target] if known else _NO_PATH
+        rel[o], body[o], told[o] = target, np.uint32(target), _PLAIN
+        row, column = np.uint32(found), np.uint32(found >> UP) & ROW_BITS
+        code[o], base[o] = row, column
+        lanes[lane(np.uint64(k) * SIDE + np.uint64(j), BY)] = stretch[column]
+        others += row == _NONE
+    return others
 
 
-@serial
-def find_matrices(
-    n: int, body: U32, parents: U32, slot: U32, table: F64, ready: U8, stretch: F64, v0: F64, v1: F64, v2: F64, own: U32, lanes: int,
-    base: U32, by: F64, matrix: F64,
+@inlined
+def find_others(
+    n: int, k: int, body_of: U32, skip_disabled: bool, unresolved: bool, parents: U32, flags: U8, slot: U32, ready: U8, stretch: F64,
+    own: U32, rel: U64, body: U32, told: U8, code: U32, base: U32, lanes: F64,
 ) -> None:  # fmt: skip
-    """Matrices of bodies as they are stored, lane by lane: `lanes` of nine of the basis and three of the origin.
-
-    `base`: the row of the table that they stand on, 0 for the world; `by`: its stretch, 0 where the short way does not go.
-    """
+    """The same for targets that `stand` does not tell of. Where the short way does not go, as for frames that move to another prim, `BY` is 0."""
     for j in range(n):
-        path = body[j]
-        code, above = slot[path], slot[parents[path]]
-        whole = own_row(path, own)
-        if whole != _NONE:
-            code = whole
-        if code > ROW_BITS:
-            base[j] = above if above <= ROW_BITS else _NONE
-            by[j] = stretch[above] if above != _NONE and above <= ROW_BITS else 0.0
-            row, column = code & ROW_BITS, code >> SHIFT
-            if column == _ONE:
-                m = stored(v0, row)
-            elif column == _TWO:
-                m = stored(v1, row)
-            else:
-                m = stored(v2, row)
-        else:
-            base[j] = _NONE
-            by[j] = 1.0 if ready[code] and (code != _NONE or path == _NONE) else 0.0
-            m = tabled(table, code)
-        matrix[0, j], matrix[1, j], matrix[2, j], matrix[3, j], matrix[4, j], matrix[5, j], matrix[6, j], matrix[7, j], matrix[8, j] = m[0]
-        if lanes > 9:
-            matrix[9, j], matrix[10, j], matrix[11, j] = m[1]
+        o = np.uint64(k * LANE + j)
+        if code[o] != _NONE:
+            continue
+        target = rel[o]
+        f = flags[target]
+        told[o] = f
+        path = np.uint32(target)
+        if body_of.size:
+            path = body_of[target]
+        elif f & SURE_BODY != SURE_BODY:
+            path = nearest_body(target, parents, flags, skip_disabled)
+        body[o] = path
+        row = own_row(path, own)
+        if row == _NONE:
+            row = slot[path]
+        by, stands = 0.0, _NONE
+        if row > ROW_BITS:
+            above = slot[nearest_row(parents[path], parents, flags, slot)]
+            stands = WORLD_ROW if above == _NONE else (above if above <= ROW_BITS else _NONE)
+            by = stretch[stands]
+        elif ready[row] and (row != _NONE or path == _NONE):
+            by, stands = 1.0, WORLD_ROW
+        if np.uint64(path) != target and (path != _NONE or unresolved):
+            by = 0.0
+        code[o], base[o], lanes[lane(np.uint64(k) * SIDE + np.uint64(j), BY)] = row, stands, by
 
 
 @rule
-def basis(matrix: F64, j: int) -> Mat3:
-    """The upper 3x3 of matrix j."""
-    return matrix[0, j], matrix[1, j], matrix[2, j], matrix[3, j], matrix[4, j], matrix[5, j], matrix[6, j], matrix[7, j], matrix[8, j]
+def read_stored(values: F64, start: np.uint64, origins: bool, lanes: F64, place: np.uint64) -> None:
+    """The matrix of a flat column that begins at `start`, number by number."""
+    put(lanes, place, BASIS, (values[start], values[start + np.uint64(1)], values[start + np.uint64(2)]))
+    put(lanes, place, BASIS + 3, (values[start + np.uint64(4)], values[start + np.uint64(5)], values[start + np.uint64(6)]))
+    put(lanes, place, BASIS + 6, (values[start + np.uint64(8)], values[start + np.uint64(9)], values[start + np.uint64(10)]))
+    if origins:
+        put(lanes, place, ORIGIN, (values[start + np.uint64(12)], values[start + np.uint64(13)], values[start + np.uint64(14)]))
 
 
-@serial
-def find_scales(n: int, matrix: F64, by: F64, scale: F64, sure: U8) -> None:
-    """Scales (3, n) of matrices (12, n) times `by`; `sure` where they are those of the rule but for `DOUBT`."""
+@inlined
+def read_matrices(n: int, k: int, origins: bool, code: U32, table: F64, v0: F64, v1: F64, v2: F64, lanes: F64) -> None:
+    """The matrices of side k as they are stored, number by number; the columns and the table are flat."""
     for j in range(n):
-        m, p = basis(matrix, j), by[j]
+        found, place = code[np.uint64(k * LANE + j)], np.uint64(k) * SIDE + np.uint64(j)
+        start, column = np.uint64(found & ROW_BITS) * _MATRIX, found >> SHIFT
+        if column == _ONE:
+            read_stored(v0, start, origins, lanes, place)
+        elif column == _TWO:
+            read_stored(v1, start, origins, lanes, place)
+        elif column != _NONE:
+            read_stored(v2, start, origins, lanes, place)
+        else:
+            start = np.uint64(found) * np.uint64(12)
+            for r in range(12):
+                lanes[lane(place, BASIS + r)] = table[start + np.uint64(r)]
+
+
+@inlined
+def read_positions(first: int, n: int, k: int, pos: F32, ps: int, lanes: F64) -> None:
+    """Authored positions of side k of rows `first` to `first + n`; `pos` is flat, of one row with step 0."""
+    o, i = np.uint64(k) * SIDE, at(first, 3 * ps)
+    if ps:
+        for j in range(n):
+            c = i + np.uint64(3 * j)
+            put(lanes, o + np.uint64(j), AUTHORED, (np.float64(pos[c]), np.float64(pos[c + np.uint64(1)]), np.float64(pos[c + np.uint64(2)])))
+    else:
+        t = np.float64(pos[i]), np.float64(pos[i + np.uint64(1)]), np.float64(pos[i + np.uint64(2)])
+        for j in range(n):
+            put(lanes, o + np.uint64(j), AUTHORED, t)
+
+
+@inlined
+def read_orientations(first: int, n: int, k: int, rot: F32, rs: int, q: F32) -> None:
+    """Normalised orientations of side k of rows `first` to `first + n`; `rot` is flat, of one row with step 0."""
+    o, i = np.uint64(4 * LANE * k), at(first, 4 * rs)
+    if rs:
+        for j in range(n):
+            r, c = i + np.uint64(4 * j), o + np.uint64(j)
+            q[c], q[lane(c, 1)], q[lane(c, 2)], q[lane(c, 3)] = rot[r], rot[r + np.uint64(1)], rot[r + np.uint64(2)], rot[r + np.uint64(3)]
+    else:
+        x, y, z, w = rot[i], rot[i + np.uint64(1)], rot[i + np.uint64(2)], rot[i + np.uint64(3)]
+        for j in range(n):
+            c = o + np.uint64(j)
+            q[c], q[lane(c, 1)], q[lane(c, 2)], q[lane(c, 3)] = x, y, z, w
+    for j in range(n):
+        c = o + np.uint64(j)
+        q[c], q[lane(c, 1)], q[lane(c, 2)], q[lane(c, 3)] = normalise(q[c], q[lane(c, 1)], q[lane(c, 2)], q[lane(c, 3)])
+
+
+@inlined
+def bake(n: int, k: int, even: bool, lanes: F64) -> int:
+    """Scales of the matrices of side k times `BY`, and the positions they are baked into; `even` takes all three scales of a matrix for the first.
+
+    Sure where a scale is that of the rule but for `DOUBT`, and no other float32 is as good a position. Returns how many matrices are not even.
+    """
+    uneven = 0
+    for j in range(n):
+        place = np.uint64(k) * SIDE + np.uint64(j)
+        m, p, t = basis(lanes, place), lanes[lane(place, BY)], triple(lanes, place, AUTHORED)
         c00, c11, c22, c01, c02, c12 = products(m)
-        level = (c01 * c01 <= _LEVEL2 * c00 * c11) & (c02 * c02 <= _LEVEL2 * c00 * c22) & (c12 * c12 <= _LEVEL2 * c11 * c22)
-        pp = p * p
-        small = (c00 * pp >= _LEAST) & (c11 * pp >= _LEAST) & (c22 * pp >= _LEAST)
-        large = (c00 <= _MOST) & (c11 <= _MOST) & (c22 <= _MOST)
-        f = -p if determinant(m) < 0.0 else p
-        scale[0, j], scale[1, j], scale[2, j] = f * np.sqrt(c00), f * np.sqrt(c11), f * np.sqrt(c22)
-        sure[j] = level & small & large
-
-
-@serial
-def read_positions(first: int, n: int, pos: F32, ps: int, t: F32) -> None:
-    """Authored positions of rows `first` to `first + n`, lane by lane (3, n)."""
-    for j in range(n):
-        i = at(first + j, ps)
-        t[0, j], t[1, j], t[2, j] = pos[i, 0], pos[i, 1], pos[i, 2]
-
-
-@serial
-def read_orientations(first: int, n: int, rot: F32, rs: int, q: F32) -> None:
-    """Normalised orientations of rows `first` to `first + n`, lane by lane (4, n)."""
-    for j in range(n):
-        i = at(first + j, rs)
-        q[0, j], q[1, j], q[2, j], q[3, j] = rot[i, 0], rot[i, 1], rot[i, 2], rot[i, 3]
-    for j in range(n):
-        q[0, j], q[1, j], q[2, j], q[3, j] = normalise(q[0, j], q[1, j], q[2, j], q[3, j])
-
-
-@serial
-def bake(n: int, scale: F64, t: F32, sure: U8) -> None:
-    """Body scale into positions (3, n); no longer `sure` where another float32 is as good."""
-    for j in range(n):
-        x, y, z = np.float64(t[0, j]) * scale[0, j], np.float64(t[1, j]) * scale[1, j], np.float64(t[2, j]) * scale[2, j]
+        f, pp = -p if determinant(m) < 0.0 else p, p * p
+        if even:
+            most, least = _EVEN * c00, _LEVEL * c00
+            if (abs(c11 - c00) > most) | (abs(c22 - c00) > most):
+                uneven += 1
+            level = (abs(c01) <= least) & (abs(c02) <= least) & (abs(c12) <= least)
+            sized = (c00 * pp >= _LEAST) & (c00 <= _MOST)
+            s = f * np.sqrt(c00)
+            scale = s, s, s
+        else:
+            level = (c01 * c01 <= _LEVEL2 * c00 * c11) & (c02 * c02 <= _LEVEL2 * c00 * c22) & (c12 * c12 <= _LEVEL2 * c11 * c22)
+            small = (c00 * pp >= _LEAST) & (c11 * pp >= _LEAST) & (c22 * pp >= _LEAST)
+            sized = small & (c00 <= _MOST) & (c11 <= _MOST) & (c22 <= _MOST)
+            scale = f * np.sqrt(c00), f * np.sqrt(c11), f * np.sqrt(c22)
+        x, y, z = t[0] * scale[0], t[1] * scale[1], t[2] * scale[2]
         dx, dy, dz = x * DOUBT, y * DOUBT, z * DOUBT
         tx, ty, tz = np.float32(x + dx), np.float32(y + dy), np.float32(z + dz)  # sums keep the sign of a zero
         same = (tx == np.float32(x - dx)) & (ty == np.float32(y - dy)) & (tz == np.float32(z - dz))
-        t[0, j], t[1, j], t[2, j] = tx, ty, tz
-        sure[j] = sure[j] & (_YES if same else _NO)
+        put(lanes, place, SCALE, scale)
+        put(lanes, place, BAKED, (np.float64(tx), np.float64(ty), np.float64(tz)))
+        lanes[lane(place, SURE)] = 1.0 if level & sized & same else 0.0
+    return uneven
 
 
-@serial
-def meet(n: int, matrix: F64, by: F64, scale: F64, t: F32, met: F64, sure: U8) -> None:
-    """Resolved positions on what the body stands on (3, n): body scale divided out, local matrix applied (spec 4.7).
+@rule
+def size(v: Vec3) -> float:
+    """Sum of the lanes' sizes."""
+    return abs(v[0]) + abs(v[1]) + abs(v[2])
 
-    No longer `sure` of a body far out.
+
+@inlined
+def check_near(n: int, fails: bool, lanes: F64) -> None:
+    """Whether both frames are near each other on what their bodies stand on (spec 4.7).
+
+    Sure of it only if neither lies far out; frames far apart are surely so only if that `fails` the check.
     """
     for j in range(n):
-        local = (np.float64(t[0, j]) / scale[0, j], np.float64(t[1, j]) / scale[1, j], np.float64(t[2, j]) / scale[2, j])
-        to = transform(local, basis(matrix, j))
-        x, y, z = matrix[9, j], matrix[10, j], matrix[11, j]
-        met[0, j], met[1, j], met[2, j] = to[0] + x, to[1] + y, to[2] + z
-        sure[j] = sure[j] & (_YES if (abs(x) + abs(y) + abs(z)) * abs(by[j]) <= FARTHEST else _NO)
-
-
-@serial
-def check_near(n: int, check: int, base: U32, by: F64, met: F64, sure: U8, agree: U8) -> None:
-    """Whether both frames are near each other, and sure of it only if they stand on the same and neither lies far out."""
-    fails = check in (POSITION, POSITION_ROTATION)  # frames far apart fail; off an axis they may not
-    for j in range(n):
-        p = by[0, j]
-        x, y, z = met[0, 0, j] - met[1, 0, j], met[0, 1, j] - met[1, 1, j], met[0, 2, j] - met[1, 2, j]
+        here = np.uint64(j)
+        there = here + SIDE
+        p = abs(lanes[lane(here, BY)])
+        from0, from1 = triple(lanes, here, ORIGIN), triple(lanes, there, ORIGIN)
+        to0 = transform(triple(lanes, here, AUTHORED), basis(lanes, here))
+        to1 = transform(triple(lanes, there, AUTHORED), basis(lanes, there))
+        met0 = to0[0] + from0[0], to0[1] + from0[1], to0[2] + from0[2]
+        met1 = to1[0] + from1[0], to1[1] + from1[1], to1[2] + from1[2]
+        x, y, z = met0[0] - met1[0], met0[1] - met1[1], met0[2] - met1[2]
         d2 = (x * x + y * y + z * z) * (p * p)
-        size = abs(met[0, 0, j]) + abs(met[0, 1, j]) + abs(met[0, 2, j]) + abs(met[1, 0, j]) + abs(met[1, 1, j]) + abs(met[1, 2, j])
+        out = (size(from0) + size(from1) + size(met0) + size(met1)) * p
+        long = size(triple(lanes, here, BAKED)) + size(triple(lanes, there, BAKED))
         near = d2 <= _NEAR2
-        known = (base[0, j] == base[1, j]) & (size * abs(p) <= FARTHEST) & (near | (fails & (d2 >= _FAR2)))
-        agree[j] = near
-        sure[0, j] = sure[0, j] & (_YES if known else _NO)
+        known = (out <= FARTHEST) & (long <= LONGEST) & (near | (fails & (d2 >= _FAR2)))
+        lanes[lane(here, AGREE)] = 1.0 if near else 0.0
+        lanes[lane(here, SURE)] = lanes[lane(here, SURE)] if known else 0.0
 
 
-@serial
-def check_turned(n: int, matrix: F64, by: F64, scale: F64, q: F32, sure: U8, agree: U8) -> None:
-    """Of frames that are near each other, sure only where their rotations are surely close."""
-    m0, m1, s0, s1, q0, q1, known = matrix[0], matrix[1], scale[0], scale[1], q[0], q[1], sure[0]
+@inlined
+def check_bases(n: int, base: U32, lanes: F64) -> None:
+    """Not sure of a check of bodies that do not stand on the same."""
+    differ = 0
     for j in range(n):
-        p = by[0, j]
-        a = turned(basis(m0, j), p / s0[0, j], p / s0[1, j], p / s0[2, j], (q0[0, j], q0[1, j], q0[2, j], q0[3, j]))
-        b = turned(basis(m1, j), p / s1[0, j], p / s1[1, j], p / s1[2, j], (q1[0, j], q1[1, j], q1[2, j], q1[3, j]))
-        known[j] = known[j] & (_YES if (apart(a, b) <= SURELY_CLOSE) | (agree[j] == _NO) else _NO)
+        differ += base[np.uint64(j)] != base[np.uint64(j + LANE)]
+    if differ:
+        for j in range(n):
+            if base[np.uint64(j)] != base[np.uint64(j + LANE)]:
+                lanes[lane(np.uint64(j), SURE)] = 0.0
+
+
+@inlined
+def check_turned(n: int, lanes: F64, q: F32) -> None:
+    """Of frames that are near each other, sure only where their rotations are surely close."""
+    for j in range(n):
+        here = np.uint64(j)
+        there = here + SIDE
+        p, s0, s1 = lanes[lane(here, BY)], triple(lanes, here, SCALE), triple(lanes, there, SCALE)
+        q0 = q[here], q[lane(here, 1)], q[lane(here, 2)], q[lane(here, 3)]
+        q1 = q[lane(here, 4)], q[lane(here, 5)], q[lane(here, 6)], q[lane(here, 7)]
+        a = turned(basis(lanes, here), p / s0[0], p / s0[1], p / s0[2], q0)
+        b = turned(basis(lanes, there), p / s1[0], p / s1[1], p / s1[2], q1)
+        close = (apart(a, b) <= SURELY_CLOSE) | (lanes[lane(here, AGREE)] == 0.0)
+        lanes[lane(here, SURE)] = lanes[lane(here, SURE)] if close else 0.0
 
 
 @rule

@@ -17,7 +17,7 @@ from consumer.common import common_fields
 from consumer.couplings import coupling_fields, derive_bodies
 from consumer.drives import drive_fields
 from consumer.findings import Teller
-from consumer.frames import frame_passes
+from consumer.frames import FrameSource, resolve_all_frames
 from consumer.limits import limit_fields
 from consumer.order import Placed, joint_types, path_ranks, place_joints
 from consumer.passes import Runner, Work
@@ -70,11 +70,11 @@ def resolve(
         for p in group:
             reader = ColumnReader(p.archetype, diagnostics)
             columns.append(column_work(block, p, reader))
-            frames.append(frame_work(block, p, reader, bodies, transforms, chosen, mark))
+            frames.append(FrameSource.of(block, p.rows, reader, chosen, mark))
         blocks.append(block)
         marks.append(mark)
-    runner.run(columns)
-    runner.run(frames, side_by_side=True)
+    runner.fitted(sum(w.rows for w in columns)).run(columns)
+    resolve_all_frames(frames, bodies, transforms, chosen, runner)
     derive_bodies(blocks, stage)
     out = Descriptors(stage.paths, tuple(blocks), chosen.name, diagnostics)
     teller = Teller(stage.paths, diagnostics)
@@ -96,13 +96,6 @@ def column_work(block: JointBlock, placed: Placed, reader: ColumnReader) -> Work
         *coupling_fields(block, reader),
     ]
     return Work(len(placed.archetype), [fill_pass(placed.rows, len(block), fields)])
-
-
-def frame_work(
-    block: JointBlock, placed: Placed, reader: ColumnReader, bodies: BodyTable, transforms: Transforms, rules: RuleSet, marks: npt.NDArray[np.uint8]
-) -> Work:
-    """Passes over one archetype's rows that follow their targets; they read the block's axes."""
-    return Work(len(placed.archetype), frame_passes(block, placed.rows, reader, bodies, transforms, rules, marks))
 
 
 def empty_block(type_name: str, n: int, buffers: Buffers) -> JointBlock:

@@ -16,18 +16,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from consumer.bodies import MOST_STEPS, PROPERTY, RIGID_BODY, BodyTable
+from consumer.bodies import ENABLED, MOST_STEPS, PROPERTY, RIGID_BODY, BodyTable
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
 from consumer.decompose import Mat3, Vec3, determinant, multiply, products, transform
 from consumer.passes import Pass, Runner, Work
 from ovsim.diagnostics import Diagnostics
-from ovsim.jit import at, ranged, readonly, rule, serial
+from ovsim.jit import at, inlined, ranged, readonly, rule, serial
 from ovsim.stage import Archetype, Stage
 
 F64 = npt.NDArray[np.float64]
 U64 = npt.NDArray[np.uint64]
 U32 = npt.NDArray[np.uint32]
+I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
 Affine = tuple[Mat3, Vec3]
 
@@ -37,10 +38,14 @@ IN_PLACE = 3  # columns that are read where they are
 _ALIKE, _SIZE = 1e-14, 1e6  # relative difference of rows that count as equally long and square; largest coordinate and squared scale
 _SAMPLE = 1024  # rows that tell whether bodies stand on bodies
 SHIFT, ROW_BITS = np.uint32(30), np.uint32((1 << 30) - 1)  # slot: column + 1, or 0 for the table; row in it
+UP, STANDS = np.uint64(32), np.uint64(1 << 63)  # of a stand: bits of the own slot, and the mark
+SURE = np.uint8(RIGID_BODY | ENABLED)  # a target with these bits is its own body under every rule set
+WORLD_ROW, _NOWHERE = np.uint32(1), np.uint64(0)
 _PROPERTY, _RIGID_BODY, _NO, _YES = (np.uint8(v) for v in (PROPERTY, RIGID_BODY, 0, 1))
 _ROOT, _NONE, _ONE, _TWO = np.uint32(1), np.uint32(0), np.uint32(1), np.uint32(2)
 _IDENTITY: Affine = ((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 _NO_ROWS = readonly(np.empty((0, 16)))
+_WHOLE = readonly(np.ones(1, np.uint8))  # a column's rows are world matrices
 _UNIT = readonly(np.eye(4).reshape(1, 16))
 
 
@@ -72,6 +77,7 @@ class Transforms:
     table: F64
     ready: U8
     stretch: F64
+    stand: U64
     places: tuple[F64, F64, F64]
     own: U32
 
@@ -92,34 +98,44 @@ class Transforms:
         sources = [s for s in (_source(a, diagnostics) for a in stage.archetypes) if s is not None]
         near = [] if bodies.deep else _in_place(sources, in_place, stage, bodies.flags)
         far = [s for s in sources if not any(s is n for n in near)]
-        slot = kept.cleared("transforms.slot", (stage.paths.path_count,), np.uint32)
+        slot = kept.empty("transforms.slot", (stage.paths.path_count,), np.uint32)
         given = [(a, m) for a in stage.archetypes if len(a) and (m := ColumnReader(a, diagnostics).matrix(WORLD)) is not None]
         firsts = np.cumsum([2, *(len(s.archetype) for s in far), *(len(a) for a, _ in given)]).tolist()
         if max([firsts[-1], *(len(s.archetype) for s in near)]) > ROW_BITS:
             raise MemoryError(f"more than {ROW_BITS} matrices in one stage")
         table = kept.empty("transforms.table", (firsts[-1], 4, 3), np.float64)
         ready = kept.empty("transforms.ready", (firsts[-1],), np.uint8)
-        work = [Work(len(s.archetype), [Pass(place, (_ids(s), (k + 1) << int(SHIFT), slot))]) for k, s in enumerate(near)]
-        for s, first in zip(far, firsts):
-            copy = Pass(affine, (s.values, s.step, s.reset, s.reset_step, first, table, ready))
-            work.append(Work(len(s.archetype), [Pass(place, (_ids(s), first, slot)), copy]))
+        stretch = (kept.empty if near else kept.zeros)("transforms.stretch", (firsts[-1],), np.float64)
+        above = kept.empty("transforms.above", (firsts[-1],), np.uint32)
+        stood = kept.cleared("transforms.stood", (firsts[-1],), np.uint8)
         own = kept.cleared("transforms.own", (stage.paths.path_count,), np.uint32) if given else np.zeros(1, np.uint32)
-        for (a, matrices), first in zip(given, firsts[len(far) :]):
-            copy = Pass(affine, (matrices, 1, readonly(np.ones(1, np.uint8)), 0, first, table, ready))
-            work.append(Work(len(a), [Pass(place, (readonly(a.path_ids), first, own)), copy]))
-        run.run(work)
+        run.over(slot.size, no_rows, slot)
+        numbered = [(_ids(s), (k + 1) << int(SHIFT), slot) for k, s in enumerate(near)]
+        numbered += [(_ids(s), first, slot) for s, first in zip(far, firsts)]
+        numbered += [(readonly(a.path_ids), first, own) for (a, _), first in zip(given, firsts[len(far) :])]
+        run.run([Work(args[0].size, [Pass(place, args)]) for args in numbered], side_by_side=True)
         table[:2], ready[:2] = np.eye(4, 3), 1
+        above[firsts[len(far)] :] = _NONE
+        if near:
+            stretch[:2] = 0.0, 1.0  # of what stands on no row of the table; of the identity
         if bodies.deep:
             inherit(parents, bodies.flags, slot)
-        ids = [_ids(s) for s in far]
-        ascending = len(ids) == 1 and bool(np.all(ids[0][:-1] < ids[0][1:]))
-        order = ids[0] if ascending else readonly(np.sort(np.concatenate(ids))) if ids else _no_ids()
-        compose_world(order, parents, bodies.flags, slot, table, ready)
-        stretch = np.zeros(firsts[-1])
-        if near:
-            run.over(firsts[-1], find_stretch, table, ready, stretch)
+        run.run(
+            [Work(len(s.archetype), [Pass(find_above, (_ids(s), first, parents, bodies.flags, slot, above, stood))]) for s, first in zip(far, firsts)]
+        )
+        stand = kept.empty("transforms.stand", (slot.size if near and not given else 0,), np.uint64)
+        run.over(stand.size, find_stands, parents, bodies.flags, slot, stand)
+        _settle_stood(far, firsts, stood, above, table, ready)
+        matrices: list[tuple[Any, ...]] = [(s.values, s.step, s.reset, s.reset_step) for s in far]
+        matrices += [(values, 1, _WHOLE, 0) for _, values in given]
+        table_work = []
+        for args, first, after in zip(matrices, firsts, firsts[1:]):
+            table_work.append(Work(after - first, [Pass(settle_rows, (*args, first, above, stood, table, ready))]))
+            if near:
+                table_work[-1].passes.append(Pass(find_stretch, (first, table, ready, stretch)))
+        run.run(table_work)
         places = (*(s.values for s in near), *(_NO_ROWS,) * (IN_PLACE - len(near)))
-        return cls(parents, bodies.flags, readonly(slot), readonly(table), readonly(ready), readonly(stretch), places, readonly(own))  # type: ignore[arg-type]
+        return cls(parents, bodies.flags, readonly(slot), readonly(table), readonly(ready), readonly(stretch), readonly(stand), places, readonly(own))  # type: ignore[arg-type]
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -135,26 +151,36 @@ class Transforms:
         return out
 
 
+def _settle_stood(far: list[_Source], firsts: list[int], stood: U8, above: U32, table: F64, ready: U8) -> None:
+    """World matrices of the rows that others stand on, parents first: their paths have smaller ids."""
+    rows = np.flatnonzero(stood)
+    rows = rows[np.searchsorted(rows, firsts[0]) :]
+    ids = []
+    for s, first, after in zip(far, firsts, firsts[1:]):
+        lo, hi = np.searchsorted(rows, (first, after))
+        if lo < hi:
+            copy_stood(readonly(rows[lo:hi]), s.values, s.step, s.reset, s.reset_step, first, table, ready)
+            ids.append(s.archetype.path_ids[rows[lo:hi] - first])
+    if ids:
+        settle_stood(readonly(rows[np.argsort(np.concatenate(ids), kind="stable")]), above, table, ready)
+
+
 def _ids(source: _Source) -> U64:
     return readonly(source.archetype.path_ids)
-
-
-def _no_ids() -> U64:
-    return readonly(np.empty(0, np.uint64))
 
 
 def _source(archetype: Archetype, diagnostics: Diagnostics) -> _Source | None:
     reader = ColumnReader(archetype, diagnostics)
     local = reader.matrix(LOCAL)
     reset, step = reader.boolean(RESET, default=False)
-    if not len(archetype) or (local is None and not reset.any()):
+    if not len(archetype) or (local is None and not reset.max()):
         return None
     return _Source(archetype, _UNIT if local is None else local, int(local is not None), reset, step)
 
 
 def _in_place(sources: list[_Source], most: int, stage: Stage, flags: U8) -> list[_Source]:
     """The largest columns of rigid bodies whose rows are all of one kind; none when bodies stand on bodies, as a sample of them tells."""
-    able = [s for s in sources if s.step and "PhysicsRigidBodyAPI" in s.archetype.schemas and not s.reset.any()]
+    able = [s for s in sources if s.step and "PhysicsRigidBodyAPI" in s.archetype.schemas and not s.reset.max()]
     chosen = sorted(able, key=lambda s: -len(s.archetype))[:most]
     for s in chosen:
         ids = s.archetype.path_ids
@@ -167,6 +193,13 @@ def _in_place(sources: list[_Source], most: int, stage: Stage, flags: U8) -> lis
 
 
 @ranged
+def no_rows(lo: int, hi: int, slot: U32) -> None:
+    """Zeros."""
+    for path in range(lo, hi):
+        slot[at(path, 1)] = _NONE
+
+
+@ranged
 def place(lo: int, hi: int, ids: U64, first: int, slot: U32) -> None:
     """Number the rows of a column from `first` on."""
     for i in range(lo, hi):
@@ -174,26 +207,105 @@ def place(lo: int, hi: int, ids: U64, first: int, slot: U32) -> None:
 
 
 @ranged
-def affine(lo: int, hi: int, values: F64, step: int, reset: U8, rs: int, first: int, table: F64, ready: U8) -> None:
-    """Copy row-major matrices without their last column; one that resets the stack is ready."""
+def find_above(lo: int, hi: int, ids: U64, first: int, parents: U32, flags: U8, slot: U32, above: U32, stood: U8) -> None:
+    """What the rows of the table from `first` on stand on: its slot, 0 for nothing. `stood` marks those of the table."""
     for i in range(lo, hi):
-        for r in range(4):
-            for c in range(3):
-                table[at(first + i, 1), r, c] = values[at(i, step), 4 * r + c]
-        ready[at(first + i, 1)] = _YES if reset[at(i, rs)] else _NO
+        here = parents[ids[at(i, 1)]]
+        code = slot[here]
+        if not stands_there(here, code, flags[here]):
+            code = slot_from(here, parents, flags, slot)
+        above[at(first + i, 1)] = code
+        if code != _NONE and code <= ROW_BITS and not stood[code]:
+            stood[code] = _YES
 
 
 @ranged
-def find_stretch(lo: int, hi: int, table: F64, ready: U8, stretch: F64) -> None:
-    """Fill `stretch` (zeros)."""
+def find_stands(lo: int, hi: int, parents: U32, flags: U8, slot: U32, stand: U64) -> None:
+    """Fill `stand`, path by path."""
     for i in range(lo, hi):
-        m, to = tabled(table, i)
+        path = at(i, 1)
+        own, found = slot[path], _NOWHERE
+        if own > ROW_BITS and flags[path] & SURE == SURE:
+            here = parents[path]
+            above = slot[here]
+            if not stands_there(here, above, flags[here]):
+                above = slot_from(here, parents, flags, slot)
+            if above == _NONE:
+                above = WORLD_ROW
+            found = np.uint64(own) | (np.uint64(above) << UP if above <= ROW_BITS else _NOWHERE) | STANDS
+        stand[path] = found
+
+
+@rule
+def slot_from(here: Any, parents: U32, flags: U8, slot: U32) -> np.uint32:
+    """The slot of a path or of its nearest ancestor with a local matrix, 0 when there is none. Kernels that ask often look at the path first."""
+    row = nearest_row(here, parents, flags, slot)
+    return slot[row] if row != _NONE else _NONE
+
+
+@rule
+def stands_there(here: Any, code: Any, flag: Any) -> bool:
+    """Whether the slot of a path is what stands below it stands on: there is one, and the path is no property."""
+    return _NONE not in (here, code) and not flag & _PROPERTY
+
+
+@inlined
+def settle(row: Any, local: Affine, reset: Any, above: Any, table: F64, ready: U8) -> None:
+    """Write a row of the table: its world matrix, or its local one when what it stands on is no world matrix in the table."""
+    held = ready[above] if above <= ROW_BITS else _NO  # row 0 stands for nothing
+    if held and not reset and above != _NONE:
+        put(table, row, upon(local, tabled(table, above)))
+    else:
+        put(table, row, local)
+    ready[row] = _YES if reset or held else _NO
+
+
+@rule
+def put(table: F64, row: Any, m: Affine) -> None:
+    for r in range(3):
+        for c in range(3):
+            table[row, r, c] = m[0][3 * r + c]
+        table[row, 3, r] = m[1][r]
+
+
+@serial
+def settle_stood(order: I64, above: U32, table: F64, ready: U8) -> None:
+    """Rows that others stand on, in an order that has parents first; their local matrices are in the table."""
+    for row in order:
+        settle(at(row, 1), tabled(table, at(row, 1)), ready[at(row, 1)], above[at(row, 1)], table, ready)
+
+
+@serial
+def copy_stood(rows: I64, values: F64, step: int, reset: U8, rs: int, first: int, table: F64, ready: U8) -> None:
+    """Local matrices of rows that others stand on; one that resets the stack is ready."""
+    for row in rows:
+        i = row - first
+        put(table, at(row, 1), stored(values, at(i, step)))
+        ready[at(row, 1)] = _YES if reset[at(i, rs)] else _NO
+
+
+@ranged
+def settle_rows(
+    lo: int, hi: int, values: F64, step: int, reset: U8, rs: int, first: int, above: U32, stood: U8, table: F64, ready: U8
+) -> None:  # fmt: skip
+    """Rows from `first` on that none stands on."""
+    for i in range(lo, hi):
+        row = at(first + i, 1)
+        if not stood[row]:
+            settle(row, stored(values, at(i, step)), reset[at(i, rs)], above[row], table, ready)
+
+
+@ranged
+def find_stretch(lo: int, hi: int, first: int, table: F64, ready: U8, stretch: F64) -> None:
+    """Fill `stretch` of the rows from `first` on."""
+    for i in range(first + lo, first + hi):
+        m, to = tabled(table, at(i, 1))
         c00, c11, c22, c01, c02, c12 = products(m)
         most = _ALIKE * c00
         turns = (abs(c01) <= most) & (abs(c02) <= most) & (abs(c12) <= most) & (abs(c11 - c00) <= most) & (abs(c22 - c00) <= most)
         sized = (c00 >= 1.0 / _SIZE) & (c00 <= _SIZE) & (abs(to[0]) <= _SIZE) & (abs(to[1]) <= _SIZE) & (abs(to[2]) <= _SIZE)
-        if ready[at(i, 1)] and turns and sized:
-            stretch[at(i, 1)] = -np.sqrt(c00) if determinant(m) < 0.0 else np.sqrt(c00)
+        p = -np.sqrt(c00) if determinant(m) < 0.0 else np.sqrt(c00)
+        stretch[at(i, 1)] = p if ready[at(i, 1)] and turns and sized else 0.0
 
 
 @rule
@@ -211,7 +323,7 @@ def nearest_row(path: Any, parents: U32, flags: U8, slot: U32) -> np.uint32:
 
 
 @rule
-def stored(values: F64, row: int) -> Affine:
+def stored(values: F64, row: Any) -> Affine:
     """A matrix of a column, without its last column."""
     return (
         (
@@ -323,26 +435,6 @@ def world_matrices(
             for c in range(3):
                 out[i, r, c] = m[0][3 * r + c]
             out[i, 3, r] = m[1][r]
-
-
-@serial
-def compose_world(ids: U64, parents: U32, flags: U8, slot: U32, table: F64, ready: U8) -> None:
-    """Turn local matrices of the table into world matrices, parents first; those that stand on a column in place wait."""
-    for i in range(ids.size):
-        own = slot[ids[i]]
-        if ready[own]:
-            continue
-        above = nearest_row(parents[ids[i]], parents, flags, slot)
-        code = slot[above]
-        if above != _NONE and (code > ROW_BITS or not ready[code]):
-            continue
-        if above != _NONE:
-            m = upon(tabled(table, own), tabled(table, code))
-            for r in range(3):
-                for c in range(3):
-                    table[own, r, c] = m[0][3 * r + c]
-                table[own, 3, r] = m[1][r]
-        ready[own] = _YES
 
 
 @serial

@@ -86,6 +86,11 @@ def ranged(function: F) -> F:
     return _compiled(function)
 
 
+def inlined(function: F) -> F:
+    """A part of a kernel that works on a block of rows. Its code goes into its caller: a call counts references of every array it is given."""
+    return _compiled(function, forceinline=True)
+
+
 def readonly(a: npt.NDArray[S]) -> npt.NDArray[S]:
     """A read-only C-contiguous view, the one form in which kernels take columns, so that each compiles once; copies only when it must."""
     view = np.ascontiguousarray(a).view()
@@ -93,9 +98,9 @@ def readonly(a: npt.NDArray[S]) -> npt.NDArray[S]:
     return view
 
 
-def _prefetch() -> Callable[[npt.NDArray[Any], int], None]:
-    def nothing(array: npt.NDArray[Any], place: int) -> None:
-        """Ask for the cache line of element `place` of a C-contiguous array, counted flat, before it is read; never reads, changes no result."""
+def _prefetch() -> Callable[[npt.NDArray[Any], Any], None]:
+    def nothing(array: npt.NDArray[Any], place: Any) -> None:
+        """Ask for the cache line of element `place` of a C-contiguous array, counted flat, or of what a pointer points at (`ovsim.memory`)."""
 
     if interpreted():
         return nothing
@@ -106,8 +111,9 @@ def _prefetch() -> Callable[[npt.NDArray[Any], int], None]:
     @intrinsic
     def prefetch(_: Any, array: Any, place: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            made = context.make_array(signature.args[0])(context, builder, args[0])
-            address = builder.gep(made.data, [context.cast(builder, args[1], signature.args[1], types.intp)])
+            kind = signature.args[0]
+            start = args[0] if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, args[0]).data
+            address = builder.gep(start, [context.cast(builder, args[1], signature.args[1], types.intp)])
             byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
             asked = builder.module.declare_intrinsic("llvm.prefetch", (byte,), ir.FunctionType(ir.VoidType(), [byte, word, word, word]))
             builder.call(asked, [builder.bitcast(address, byte), word(0), word(3), word(1)])  # to read, into the nearest cache, data
