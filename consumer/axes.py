@@ -7,12 +7,13 @@ import numpy as np
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.constants import FLT_MAX, ZERO
-from consumer.fields import ARMATURE, AXIS_CAP, CLAMP, CLAMPED_GAIN, Field, Lane, flag
+from consumer.fields import ARMATURE, AXIS_CAP, CLAMP, CLAMPED_GAIN, Field, Lane, flag, floats
 from consumer.units import clamp_positive
 from ovsim.contract.joints import ROTATIONAL_INSTANCES
 from ovsim.jit import rule
 
-_OWN = ("armature", "maxJointVelocity", "staticFrictionEffort", "dynamicFrictionEffort", "viscousFrictionCoefficient")
+_SEEDED = ("armature", "maxJointVelocity")  # with a joint-level value for axes that have none
+_OWN = {"staticFrictionEffort": CLAMP, "dynamicFrictionEffort": CLAMP, "viscousFrictionCoefficient": CLAMPED_GAIN}
 
 
 @rule
@@ -43,13 +44,11 @@ def axis_fields(block: JointBlock, reader: ColumnReader) -> list[Field]:
     records, flags = {}, {}
     for k, instance in enumerate(instances):
         listed, rotational = reader.lists("PhysxJointAxisAPI", instance), instance in ROTATIONAL_INSTANCES
-        armature, cap, static, dynamic, viscous = (reader.float32(f"physxJointAxis:{instance}:{n}", listed) for n in _OWN)
+        armature, cap = (reader.float32(f"physxJointAxis:{instance}:{n}", listed) for n in _SEEDED)
         records[k] = (
             Lane(ARMATURE, (armature, joint_armature)),
             Lane(AXIS_CAP, (cap, joint_cap, newton_cap), rotational),
-            Lane(CLAMP, (static,)),
-            Lane(CLAMP, (dynamic,)),
-            Lane(CLAMPED_GAIN, (viscous,), rotational),
+            *(floats(rule, reader, (f"physxJointAxis:{instance}:{n}",), listed, rotational) for n, rule in _OWN.items()),
         )
         flags[k] = flag(listed)
     return [Field(block.properties, records), Field(block.properties_listed, flags)]

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ovsim.memory import LINE
+
 Array = npt.NDArray[Any]
 
 
@@ -34,7 +36,7 @@ class Buffers:
         kept = self._kept.get(key)
         size = math.prod(shape) * np.dtype(dtype).itemsize
         if kept is None or kept.size < size:
-            self._kept[key] = np.zeros(size, np.uint8)
+            self._kept[key] = _aligned(np.zeros, size)
             return self._view(key, shape, np.dtype(dtype), np.zeros)
         view = self._view(key, shape, np.dtype(dtype), np.zeros)
         view[...] = 0
@@ -49,6 +51,13 @@ class Buffers:
         size = math.prod(shape) * dtype.itemsize
         kept = self._kept.get(key)
         if kept is None or kept.size < size:
-            kept = self._kept[key] = make(size, np.uint8)
+            kept = self._kept[key] = _aligned(make, size)
         view: Array = kept[:size].view(dtype).reshape(shape)
         return view
+
+
+def _aligned(make: Any, size: int) -> Array:
+    """Bytes that start with a cache line, so that passes can write whole lines."""
+    room: Array = make(size + LINE, np.uint8)
+    start = -room.__array_interface__["data"][0] % LINE
+    return room[start : start + size]

@@ -25,6 +25,7 @@ from ovsim.stage import Archetype, Ragged
 ReadColumn = tuple[npt.NDArray[Any], int]
 _NO_TARGETS = readonly(np.empty(0, np.uint64))
 _NO_OFFSETS = readonly(np.zeros(2, np.int64))
+_NO_TOKEN: ReadColumn = (readonly(np.zeros(1, np.uint64)), 0)
 
 
 class ColumnReader:
@@ -40,9 +41,9 @@ class ColumnReader:
 
     def float32(self, name: str, gate: bool = True, default: Any = None) -> ReadColumn:
         """A float column, float32 (n,) or (n, k) with step 1, or the parser default with step 0 when absent, gated off or unreadable."""
-        if default is None:
-            default = _parser_default(name)
-        fallback = np.asarray(default, np.float32)
+        if not (gate and name in self.archetype) and default is None:
+            return absent_float(name)
+        fallback = np.asarray(_parser_default(name) if default is None else default, np.float32)
         if gate and name in self.archetype:
             lanes = fallback.size if fallback.ndim else 0
             got = self.archetype.values(name)
@@ -55,10 +56,12 @@ class ColumnReader:
                         got = got.astype(np.float32)
                 return readonly(got), 1
             self._unreadable(name, "float32" + (f"[{lanes}]" if lanes else ""), fallback.tolist())
-        return readonly(fallback.reshape(1, -1) if fallback.ndim else fallback.reshape(1)), 0
+        return _default_float(fallback)
 
     def boolean(self, name: str, gate: bool = True, default: bool | None = None) -> ReadColumn:
         """A bool column, uint8 (n,) of 0 and 1 with step 1, or the parser default with step 0."""
+        if not (gate and name in self.archetype) and default is None:
+            return _absent_bool(name)
         fallback = int(_parser_default(name) if default is None else default)
         if gate and name in self.archetype:
             got = self.archetype.values(name)
@@ -90,7 +93,7 @@ class ColumnReader:
             if not isinstance(got, Ragged) and got.dtype == np.uint64:
                 return readonly(got if got.ndim == 1 else got[:, 0]), 1
             self._unreadable(name, "uint64 token", _parser_default(name))
-        return readonly(np.zeros(1, np.uint64)), 0
+        return _NO_TOKEN
 
     def targets(self, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64], int]:
         """A relationship as (offsets, path ids, step): the row's targets are `ids[offsets[i * step] : offsets[i * step + 1]]`.
@@ -133,6 +136,21 @@ class ColumnReader:
         if n:
             first = self.archetype.paths.path_string(int(self.archetype.path_ids[0]))
             self.diagnostics.add(code, severity, message + (f" ({n} rows of this kind, this is the first)" if n > 1 else ""), first, name)
+
+
+def _default_float(fallback: npt.NDArray[np.float32]) -> ReadColumn:
+    return readonly(fallback.reshape(1, -1) if fallback.ndim else fallback.reshape(1)), 0
+
+
+@lru_cache(None)
+def absent_float(name: str) -> ReadColumn:
+    """The parser default of a float column that is not there."""
+    return _default_float(np.asarray(_parser_default(name), np.float32))
+
+
+@lru_cache(None)
+def _absent_bool(name: str) -> ReadColumn:
+    return readonly(np.array([int(_parser_default(name))], np.uint8)), 0
 
 
 @lru_cache(None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from consumer.blocks import JointBlock
 from consumer.columns import ColumnReader
-from consumer.fields import AXIS, CLAMP, TRUTH, Field, Lane, flag, raw
+from consumer.fields import AXIS, CLAMP, TRUTH, Field, Lane, flag, floats, raw
 from ovsim.contract.joints import PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.jit import readonly, rule
 
@@ -28,7 +28,7 @@ def common_fields(block: JointBlock, reader: ColumnReader) -> list[Field]:
     """
     paths = reader.archetype.paths
     y, z = paths.find_token("Y"), paths.find_token("Z")
-    friction = reader.float32("physxJoint:jointFriction", reader.lists("PhysxJointAPI"))
+    friction = floats(CLAMP, reader, ("physxJoint:jointFriction",), reader.lists("PhysxJointAPI"))
     axis = Lane(AXIS, (reader.token("physics:axis", block.type_name in _AXIS_TYPES),), token=y, other=z)
     return [
         Field(block.path, {0: (raw((readonly(reader.archetype.path_ids), 1)),)}),
@@ -37,6 +37,6 @@ def common_fields(block: JointBlock, reader: ColumnReader) -> list[Field]:
         Field(block.excluded, {0: (Lane(TRUTH, (reader.boolean("physics:excludeFromArticulation"),)),)}),
         Field(block.residual, {0: flag(reader.lists("PhysxResidualReportingAPI"))}),
         Field(block.break_force, {0: (raw(reader.float32("physics:breakForce")), raw(reader.float32("physics:breakTorque")))}),
-        Field(block.friction, {0: (Lane(CLAMP, (friction,)),)}),
+        Field(block.friction, {0: (friction,)}),
         Field(block.axis, {0: (axis,)}),
     ]

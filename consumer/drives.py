@@ -7,7 +7,7 @@ import numpy as np
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.constants import FLT_MAX
-from consumer.fields import ANGLE, CLAMPED_ANGLE, CLAMPED_CAP, CLAMPED_GAIN, FORCE_LIMIT, GAIN, SAME_TOKEN, Field, Lane, flag
+from consumer.fields import ANGLE, CLAMPED_ANGLE, CLAMPED_CAP, CLAMPED_GAIN, FORCE_LIMIT, GAIN, SAME_TOKEN, Field, Lane, flag, floats
 from ovsim import contract
 from ovsim.contract.joints import ROTATIONAL_INSTANCES
 from ovsim.jit import rule
@@ -33,9 +33,9 @@ def drive_fields(block: JointBlock, reader: ColumnReader) -> list[Field]:
     for k, instance in enumerate(RECORDS.get(block.type_name, {}).get("drive", ())):
         listed = reader.lists("PhysicsDriveAPI", instance)
         envelope = listed and instance in with_envelope and reader.lists("PhysxDrivePerformanceEnvelopeAPI", instance)
-        values = [(rule, reader.float32(f"drive:{instance}:physics:{name}", listed)) for name, rule in _DRIVE.items()]
-        values += [(rule, reader.float32(f"physxDrivePerformanceEnvelope:{instance}:{name}", envelope)) for name, rule in _ENVELOPE.items()]
-        records[k] = tuple(Lane(rule, (column,), instance in ROTATIONAL_INSTANCES) for rule, column in values)
+        values = [(rule, f"drive:{instance}:physics:{name}", listed) for name, rule in _DRIVE.items()]
+        values += [(rule, f"physxDrivePerformanceEnvelope:{instance}:{name}", envelope) for name, rule in _ENVELOPE.items()]
+        records[k] = tuple(floats(rule, reader, (name,), gate, instance in ROTATIONAL_INSTANCES) for rule, name, gate in values)
         kind = reader.token(f"drive:{instance}:physics:type", listed, arrays=False)
         enabled[k], envelopes[k] = flag(listed), flag(envelope)
         accelerations[k] = (Lane(SAME_TOKEN, (kind,), token=acceleration),)

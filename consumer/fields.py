@@ -6,13 +6,14 @@ the rows with that table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from consumer.columns import ReadColumn
+from consumer.columns import ColumnReader, ReadColumn, absent_float
 from ovsim.jit import readonly
 
 Array = npt.NDArray[Any]
@@ -23,27 +24,22 @@ TRUTH, AXIS, SAME_TOKEN, RANGE, CONE, SPAN = range(11, 17)  # uint8
 FIRST_TARGET = 17  # uint64
 _BYTES = range(TRUTH, FIRST_TARGET)
 _UNITS = (ANGLE, GAIN)  # rules that leave linear values as they are
-FLAGS = tuple((readonly(np.array([flag], np.uint8)), 0) for flag in (0, 1))
 
 
-class Lane(NamedTuple):
-    """One number a row: its rule, the columns `(values, step)` that the rule reads, whether it is rotational, and two token ids it may know."""
+class Lane:
+    """One number a row: its rule, the columns `(values, step)` that the rule reads, whether it is rotational, and two token ids it may know.
 
-    rule: int
-    columns: tuple[ReadColumn, ...]
-    rotational: bool = False
-    token: int = 0
-    other: int = 0
+    `constant`: none of the columns is there, every row reads the same defaults. `raw`: the lane is its column. `block` keeps what `consumer.plan`
+    makes of a constant lane.
+    """
 
-    @property
-    def constant(self) -> bool:
-        """Whether none of the columns is there: every row reads the same defaults."""
-        return all(step == 0 for _, step in self.columns)
+    __slots__ = ("block", "columns", "constant", "other", "raw", "rotational", "rule", "token")
 
-    @property
-    def raw(self) -> bool:
-        """Whether the lane is its column."""
-        return self.rule == AS_IT_IS or (self.rule in _UNITS and not self.rotational)
+    def __init__(self, rule: int, columns: tuple[ReadColumn, ...], rotational: bool = False, token: int = 0, other: int = 0) -> None:
+        self.rule, self.columns, self.rotational, self.token, self.other = rule, columns, rotational, token, other
+        self.constant = not any(step for _, step in columns)
+        self.raw = rule == AS_IT_IS or (rule in _UNITS and not rotational)
+        self.block: Array | None = None
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -63,11 +59,26 @@ class Field(NamedTuple):
     records: Mapping[int, tuple[Lane, ...]]
 
 
+_FLAGS = tuple((Lane(AS_IT_IS, ((readonly(np.array([value], np.uint8)), 0),)),) for value in (0, 1))
+
+
 def flag(value: bool) -> tuple[Lane, ...]:
     """The same 0 or 1 in every row."""
-    return (Lane(AS_IT_IS, (FLAGS[bool(value)],)),)
+    return _FLAGS[bool(value)]
 
 
 def raw(column: ReadColumn) -> Lane:
     """A column as it is."""
     return Lane(AS_IT_IS, (column,))
+
+
+def floats(rule: int, reader: ColumnReader, names: Sequence[str], gate: bool = True, rotational: bool = False) -> Lane:
+    """A lane of float32 columns; where none of them is there, one that is made once."""
+    if not (gate and any(name in reader.archetype for name in names)):
+        return _absent(rule, tuple(names), rotational)
+    return Lane(rule, tuple(reader.float32(name) for name in names), rotational)
+
+
+@lru_cache(None)
+def _absent(rule: int, names: tuple[str, ...], rotational: bool) -> Lane:
+    return Lane(rule, tuple(absent_float(name) for name in names), rotational)

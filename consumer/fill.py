@@ -17,7 +17,7 @@ from consumer.drives import force_limit
 from consumer.limits import cone_enabled, range_enabled, span_enabled
 from consumer.units import angle, bounded, clamp_positive, gain, velocity_cap
 from ovsim.jit import ranged, rule, serial
-from ovsim.memory import LINE, ahead, codes, copy, floats, ids, put_line, put_part, settle, words
+from ovsim.memory import LINE, ahead, codes, copy, floats, ids, put_line, put_part, settle, soon, words
 
 I64 = npt.NDArray[np.int64]
 BLOCK = 128  # rows that are worked on together: their lanes and records stay in the nearest caches
@@ -238,7 +238,7 @@ def ask(n: int, rows: int, start: int, runs: int, out: int, size: int) -> None:
 def ask_column(address: int, size: int) -> None:
     """Ask for the next part of a column."""
     for k in range(0, size, LINE):
-        ahead(address + k)
+        soon(address + k)
 
 
 @rule

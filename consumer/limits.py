@@ -7,7 +7,7 @@ import numpy as np
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
 from consumer.constants import SENTINEL, ZERO
-from consumer.fields import ANGLE, CLAMP, CONE, RANGE, SPAN, Field, Lane, flag
+from consumer.fields import ANGLE, CLAMP, CONE, RANGE, SPAN, Field, Lane, flag, floats
 from ovsim.contract.joints import D6, DISTANCE, PRISMATIC, REVOLUTE, ROTATIONAL_INSTANCES, SPHERICAL
 from ovsim.jit import rule
 
@@ -55,7 +55,7 @@ def limit_fields(block: JointBlock, reader: ColumnReader) -> list[Field]:
             continue
         tuned = reader.lists("PhysxLimitAPI", instance)
         bounds = (reader.float32(low.format(instance)), reader.float32(high.format(instance)))
-        tuning = (Lane(CLAMP, (reader.float32(f"physxLimit:{instance}:{name}", tuned),)) for name in _TUNING)
+        tuning = (floats(CLAMP, reader, (f"physxLimit:{instance}:{name}",), tuned) for name in _TUNING)
         records[k] = (*(Lane(ANGLE, (b,), instance in _ROTATIONAL) for b in bounds), *tuning)
         listed[k], counts[k] = flag(True), (Lane(enabled, bounds),)
     return [Field(block.limit, records), Field(block.limit_listed, listed), Field(block.limit_enabled, counts)]

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
 
-T = TypeVar("T")
 CHUNK = 1 << 13  # rows of a range, by default
 NEAR = 1 << 12  # the same for work that reads what other work has just read
 FEW = 1 << 12
+LEAST, MOST = 1 << 10, 1 << 14  # rows of a range that is fitted to the work
+SHARES = 8  # ranges a thread gets then, as far as these allow
 
 
 class Pass(NamedTuple):
@@ -35,12 +37,27 @@ class Work:
     passes: list[Pass] = field(default_factory=list)
 
 
+class Helpers:
+    """Threads that wait for work; they start when first needed and end with whoever holds this."""
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+
+    def start(self, job: Callable[[], None], copies: int) -> list[Future[None]]:
+        """Run a job on so many threads at once."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        return [self._pool.submit(job) for _ in range(copies)]
+
+
 @dataclass(frozen=True)
 class Runner:
-    """How passes run: `threads` at once, on ranges of `chunk` rows."""
+    """How passes run: `threads` at once, on ranges of `chunk` rows; `asked`: that number is the caller's wish."""
 
     threads: int
     chunk: int = CHUNK
+    asked: bool = False
+    helpers: Helpers = field(default_factory=Helpers, repr=False, compare=False)
 
     @classmethod
     def of(cls, threads: int | None, chunk: int | None) -> Runner:
@@ -50,7 +67,17 @@ class Runner:
             raise ValueError(f"threads is 1 to {cores} on this machine, not {threads}")
         if chunk is not None and chunk < 1:
             raise ValueError(f"chunk is at least 1 row, not {chunk}")
-        return cls(cores if threads is None else threads, CHUNK if chunk is None else chunk)
+        return cls(cores if threads is None else threads, CHUNK if chunk is None else chunk, chunk is not None)
+
+    def fitted(self, rows: int) -> Runner:
+        """The same with ranges that suit so many rows, unless their size was asked for.
+
+        Enough for every thread to have several, so that all end together; as few as that allows, since each costs a call from Python.
+        """
+        if self.asked:
+            return self
+        share = rows // (SHARES * self.threads)
+        return replace(self, chunk=max(LEAST, min(MOST, share // LEAST * LEAST)))
 
     def run(self, work: Iterable[Work], side_by_side: bool = False) -> None:
         """Run every pass of every range; the kinds of work must not depend on each other.
@@ -63,22 +90,22 @@ class Runner:
         parts = [(w, lo, min(lo + chunk, w.rows)) for w in some for lo in range(0, w.rows, chunk)]
         ranges = deque(sorted(parts, key=lambda part: part[1] / part[0].rows) if side_by_side else parts)
         few = sum(w.rows for w in some) <= min(FEW, self.chunk)  # starting a thread takes longer than a few rows
-        helpers = 0 if few else min(self.threads, len(ranges)) - 1
-        if helpers < 1:
-            _drain(ranges)
-            return
-        with ThreadPoolExecutor(helpers) as pool:
-            started = [pool.submit(_drain, ranges) for _ in range(helpers)]
-            _drain(ranges)
-            for done in started:
-                done.result()
+        self._share(partial(_drain, ranges), 1 if few else len(ranges))
 
-    def each(self, jobs: Sequence[Callable[[], T]]) -> list[T]:
-        """Results of jobs that do not depend on each other, several at once; the first that fails, in order, fails all."""
-        if self.threads < 2 or len(jobs) < 2:
-            return [job() for job in jobs]
-        with ThreadPoolExecutor(min(self.threads, len(jobs))) as pool:
-            return [done.result() for done in [pool.submit(job) for job in jobs]]
+    def _share(self, drain: Callable[[], None], parts: int) -> None:
+        """Take parts of some work until none is left, on all threads; a helper that has not come to it by then is not waited for."""
+        copies = min(self.threads, parts) - 1
+        if copies < 1:
+            drain()
+            return
+        started = self.helpers.start(drain, copies)
+        try:
+            drain()
+        finally:
+            late = [done for done in started if not done.cancel()]
+            wait(late)
+        for done in late:
+            done.result()
 
     def over(self, rows: int, kernel: Callable[..., None], *args: Any) -> None:
         """Run one pass over `rows` rows."""

@@ -16,7 +16,7 @@ from ovsim.jit import readonly
 from ovsim.memory import LINE
 
 Array = npt.NDArray[Any]
-FAR = 1 << 23  # bytes of a block's rows beyond which they will not be in cache when someone reads them
+FAR = 1 << 20  # bytes of a block beyond which whole cache lines go straight to memory: by then they would be out of the near caches anyway
 _BESIDE = (2, 5, 6, 8)  # lanes that `interleave` knows
 _FEW = 2  # varying lanes of a record that are put into it one by one
 _LANE = -1  # the step of a source that is a lane of the block, not a column
@@ -54,35 +54,37 @@ class _Plan:
 
     def add(self, field: Field) -> None:
         """All records of an array."""
-        out = field.out
-        size = out.nbytes // len(out)
-        count = max(field.records, default=0) + 1
+        out, whole_record = field.out, len(field.records) == 1 and 0 in field.records
+        to, size = _address(out), out.nbytes // len(out)
         lanes = len(next(iter(field.records.values()), ()))
         numbers = size // out.itemsize
-        varying = [(k * lanes + i, lane) for k, record in field.records.items() for i, lane in enumerate(record) if not lane.constant]
+        placed = [(k * lanes + i, lane) for k, record in field.records.items() for i, lane in enumerate(record)]
+        varying = [p for p in placed if not p[1].constant]
         if not varying:
-            tile = _tile(_template(field, lanes, numbers).tobytes())
+            tile = self.hold(_tile(_template(placed, numbers, out.itemsize)))
             if self.whole:
-                self.tiles.append((_address(tile), _address(out), size))
+                self.tiles.append((tile, to, size))
             else:
-                self.sends.append((_address(tile), 0, _address(out), size))
-            self.held.append(tile)
+                self.sends.append((tile, 0, to, size))
         elif numbers == 1:
-            self.sends.append((*self.source(varying[0][1]), _address(out), size))
-        elif count == 1 and numbers == lanes and lanes in _BESIDE and out.dtype == np.float32 and len(varying) > min(_FEW, lanes - 1):
+            self.sends.append((*self.source(varying[0][1]), to, size))
+        elif whole_record and numbers == lanes and lanes in _BESIDE and out.dtype == np.float32 and len(varying) > min(_FEW, lanes - 1):
             stage = self.take(size)
             sources = [s for lane in field.records[0] for s in self.source(lane)]
             self.records.append((stage, lanes, *sources, *[0] * (2 * (SOURCES - lanes))))
-            self.sends.append((stage, _LANE, _address(out), size))
+            self.sends.append((stage, _LANE, to, size))
         else:
             stage = self.take(size)
             if len(varying) < numbers:
-                tile = _tile(_template(field, lanes, numbers).tobytes())
-                self.held.append(tile)
-                self.presets.append((stage, _address(tile), size * BLOCK))
+                self.presets.append((stage, self.hold(_tile(_template(placed, numbers, out.itemsize))), size * BLOCK))
             for place, lane in varying:
                 self.lanes.append((out.itemsize, *self.source(lane), stage + place * out.itemsize, numbers))
-            self.sends.append((stage, _LANE, _address(out), size))
+            self.sends.append((stage, _LANE, to, size))
+
+    def hold(self, a: Array) -> int:
+        """The address of an array that lives as long as the tables."""
+        self.held.append(a)
+        return _address(a)
 
     def take(self, size: int) -> int:
         """Room for a block of records; every row of it may be read beyond its last one, so whole lines."""
@@ -93,24 +95,24 @@ class _Plan:
     def source(self, lane: Lane) -> tuple[int, int]:
         """Address and step of a lane: of its column, of a block of its one value, or of the lane that its rule will make."""
         if lane.constant:
-            values = _repeated(lane)
-            self.held.append(values)
-            return _address(values), 0
+            return self.hold(_repeated(lane)), 0
         if lane.raw:
-            values, _ = lane.columns[0]
-            self.columns.append((_address(values), values.itemsize))
-            self.held.append(values)
-            return _address(values), values.itemsize
+            return self.column(lane.columns[0][0])
         sources = [0] * 6
         for k, (values, step) in enumerate(lane.columns):
-            column = values if step or lane.rule == FIRST_TARGET else _repeat(values.tobytes(), values.dtype.str)
-            self.held.append(column)
-            sources[2 * k], sources[2 * k + 1] = _address(column), column.itemsize * step
             if step:
-                self.columns.append((_address(column), column.itemsize))
+                sources[2 * k : 2 * k + 2] = self.column(values)
+            else:
+                sources[2 * k] = self.hold(values if lane.rule == FIRST_TARGET else _repeat(values.tobytes(), values.dtype.str))
         out = self.take(lane.dtype.itemsize)
         self.rules.append((lane.rule, int(lane.rotational), *sources, lane.token, lane.other, out))
         return out, _LANE
+
+    def column(self, values: Array) -> tuple[int, int]:
+        """Address and step of a column with a value a row."""
+        found = (self.hold(values), values.itemsize)
+        self.columns.append(found)
+        return found
 
 
 def _address(a: Array) -> int:
@@ -118,14 +120,13 @@ def _address(a: Array) -> int:
     return address
 
 
-def _template(field: Field, lanes: int, numbers: int) -> Array:
-    """One row of an array (numbers,): its constant lanes, zero elsewhere."""
-    row = np.zeros(numbers, field.out.dtype)
-    for k, record in field.records.items():
-        for i, lane in enumerate(record):
-            if lane.constant:
-                row[k * lanes + i] = _repeated(lane)[0]
-    return row
+def _template(placed: Sequence[tuple[int, Lane]], numbers: int, itemsize: int) -> bytes:
+    """One row of an array of so many numbers: its constant lanes, zero elsewhere."""
+    row = [bytes(itemsize)] * numbers
+    for place, lane in placed:
+        if lane.constant:
+            row[place] = _repeated(lane)[:1].tobytes()
+    return b"".join(row)
 
 
 @lru_cache(512)
@@ -141,9 +142,12 @@ def _repeat(value: bytes, dtype: str) -> Array:
 
 
 def _repeated(lane: Lane) -> Array:
-    """What the lane's rule gives for its defaults, for all rows of a block."""
-    defaults = tuple((values.tobytes(), values.dtype.str) for values, _ in lane.columns)
-    return _default(lane.rule if not lane.raw else AS_IT_IS, defaults, lane.rotational, lane.token, lane.other, lane.dtype.str)
+    """What the rule of a constant lane gives, for all rows of a block."""
+    if lane.block is None:
+        defaults = tuple((values.tobytes(), values.dtype.str) for values, _ in lane.columns)
+        rule = AS_IT_IS if lane.raw else lane.rule
+        lane.block = _default(rule, defaults, lane.rotational, lane.token, lane.other, lane.dtype.str)
+    return lane.block
 
 
 @lru_cache(512)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from consumer.blocks import JointBlock
 from consumer.columns import ColumnReader
-from consumer.fields import CLAMP, TRUTH, Field, Lane
+from consumer.fields import CLAMP, TRUTH, Field, Lane, floats
 from ovsim.contract.joints import DISTANCE
 
 _API, _PREFIX = "PhysxPhysicsDistanceJointAPI", "physxPhysicsDistanceJoint:"
@@ -15,6 +15,6 @@ def spring_fields(block: JointBlock, reader: ColumnReader) -> list[Field]:
     if block.type_name != DISTANCE:
         return []
     listed = reader.lists(_API)
-    gains = tuple(Lane(CLAMP, (reader.float32(_PREFIX + name, listed),)) for name in ("springStiffness", "springDamping"))
+    gains = tuple(floats(CLAMP, reader, (_PREFIX + name,), listed) for name in ("springStiffness", "springDamping"))
     enabled = (Lane(TRUTH, (reader.boolean(_PREFIX + "springEnabled", listed),)),)
     return [Field(block.spring, {0: gains}), Field(block.spring_enabled, {0: enabled})]

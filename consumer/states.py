@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from consumer.blocks import RECORDS, JointBlock
 from consumer.columns import ColumnReader
-from consumer.fields import BOUNDED_ANGLE, Field, Lane, flag
+from consumer.fields import BOUNDED_ANGLE, Field, flag, floats
 from ovsim.contract.joints import ROTATIONAL_INSTANCES
 
 
@@ -16,7 +16,7 @@ def state_fields(block: JointBlock, reader: ColumnReader) -> list[Field]:
     records, flags = {}, {}
     for k, instance in enumerate(RECORDS.get(block.type_name, {}).get("state", ())):
         if reader.lists("PhysicsJointStateAPI", instance):
-            columns = (reader.float32(f"state:{instance}:physics:{name}") for name in ("position", "velocity"))
-            records[k] = tuple(Lane(BOUNDED_ANGLE, (column,), instance in ROTATIONAL_INSTANCES) for column in columns)
+            names = (f"state:{instance}:physics:{name}" for name in ("position", "velocity"))
+            records[k] = tuple(floats(BOUNDED_ANGLE, reader, (name,), True, instance in ROTATIONAL_INSTANCES) for name in names)
             flags[k] = flag(True)
     return [Field(block.state, records), Field(block.state_listed, flags)]

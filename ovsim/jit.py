@@ -30,7 +30,7 @@ def _stamp(function: Callable[..., Any]) -> str:
     source = Path(function.__code__.co_filename).stat()
     found = hashlib.sha256(f"{source.st_mtime_ns} {source.st_size}".encode())
     for name in sorted(function.__code__.co_names):
-        value = function.__globals__.get(name)
+        value: Any = function.__globals__.get(name)
         if hasattr(value, "py_func"):
             found.update(f"{name} {_stamps.get(value, '')};".encode())
         elif hasattr(value, "_defn"):  # an intrinsic

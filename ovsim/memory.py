@@ -61,10 +61,13 @@ def _interpreted() -> tuple[Any, ...]:
     def ahead(address: int) -> None:
         """Ask for the cache line of an address, which need not be there, before it is written; changes no result."""
 
+    def soon(address: int) -> None:
+        """The same, before it is read."""
+
     def settle() -> None:
         """Make what `put_line` wrote visible to other threads."""
 
-    return floats, codes, words, ids, doubles, offsets, copy, put_line, put_part, ahead, settle
+    return floats, codes, words, ids, doubles, offsets, copy, put_line, put_part, ahead, soon, settle
 
 
 def _masks() -> bool:
@@ -133,15 +136,18 @@ def _compiled() -> tuple[Any, ...]:
 
             return types.void(to, source, size), build
 
-    @intrinsic
-    def ahead(_: Any, address: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            word = ir.IntType(32)
-            asked = builder.module.declare_intrinsic("llvm.prefetch", (byte,), ir.FunctionType(ir.VoidType(), [byte, word, word, word]))
-            builder.call(asked, [builder.inttoptr(args[0], byte), word(1), word(3), word(1)])  # to write, into the nearest cache, data
-            return context.get_dummy_value()
+    def asking(writes: int) -> Any:
+        @intrinsic
+        def ask(_: Any, address: Any) -> Any:
+            def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                word = ir.IntType(32)
+                asked = builder.module.declare_intrinsic("llvm.prefetch", (byte,), ir.FunctionType(ir.VoidType(), [byte, word, word, word]))
+                builder.call(asked, [builder.inttoptr(args[0], byte), word(writes), word(3), word(1)])  # into the nearest cache, data
+                return context.get_dummy_value()
 
-        return types.void(address), build
+            return types.void(address), build
+
+        return ask
 
     @intrinsic
     def settle(_: Any) -> Any:
@@ -152,7 +158,7 @@ def _compiled() -> tuple[Any, ...]:
         return types.void(), build
 
     kinds = (types.float32, types.uint8, types.uint32, types.uint64, types.float64, types.int64)
-    return (*(pointer(kind) for kind in kinds), copy, put_line, put_part, ahead, settle)
+    return (*(pointer(kind) for kind in kinds), copy, put_line, put_part, asking(1), asking(0), settle)
 
 
-floats, codes, words, ids, doubles, offsets, copy, put_line, put_part, ahead, settle = _interpreted() if interpreted() else _compiled()
+floats, codes, words, ids, doubles, offsets, copy, put_line, put_part, ahead, soon, settle = _interpreted() if interpreted() else _compiled()
