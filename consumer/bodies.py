@@ -6,7 +6,7 @@ path's parent always has a smaller id: no recursion, no cycle, and no work that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
+from consumer.light import light
 from consumer.order import path_depth, property_paths
 from consumer.passes import Pass, Runner, Work
 from consumer.rulesets import RuleSet
@@ -27,9 +28,9 @@ U64 = npt.NDArray[np.uint64]
 ROW, RIGID_BODY, ENABLED, KINEMATIC, COLLIDER, PROPERTY, SHAPE = 1, 2, 4, 8, 16, 32, 64  # bits of `BodyTable.flags`
 _RIGID_BODY, _ENABLED, _KINEMATIC, _COLLIDER, _PROPERTY, _NO = (np.uint8(v) for v in (RIGID_BODY, ENABLED, KINEMATIC, COLLIDER, PROPERTY, 0))
 _NONE, _PASSED_OVER, _ROOT = np.uint32(0), np.uint32(0xFFFFFFFF), np.uint32(1)
+_NOTHING = readonly(np.zeros(1, np.uint8))
 MOST_STEPS = 128
 AT_ONCE = 1024  # rows whose bits are put together at once
-WIDE = 8  # ranges of others in one of flags
 
 SHAPES = frozenset(("Capsule", "Cone", "Cube", "Cylinder", "Mesh", "Plane", "Sphere"))
 """Types whose collider becomes a shape; one of another type gets no actor, whatever its values (observed)."""
@@ -120,13 +121,12 @@ def _flags(stage: Stage, diagnostics: Diagnostics, runner: Runner, buffers: Buff
         value = ROW | RIGID_BODY * rigid | COLLIDER * collider | SHAPE * (archetype.type_name in SHAPES)
         args: list[Any] = []
         for name, bit in (("physics:rigidBodyEnabled", ENABLED), ("physics:kinematicEnabled", KINEMATIC)):
-            values, step = reader.boolean(name, rigid, None if rigid else False)
+            values, step = reader.boolean(name) if rigid else (_NOTHING, 0)
             value |= 0 if step else bit * int(values[0] != 0)
             args += [values, step]
         work.append(Work(len(archetype), [Pass(flag_rows, (readonly(archetype.path_ids), value, *args, flags))]))
-    wide = replace(runner, chunk=runner.chunk * WIDE)  # a row takes less time here than elsewhere
-    wide.over(flags.size, clear, flags)
-    wide.run(work)
+    light(runner, flags.size).over(flags.size, clear, flags)
+    light(runner, sum(w.rows for w in work)).run(work)
     flags[property_paths(stage.paths)] |= _PROPERTY
     return flags
 

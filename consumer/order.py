@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumer.buffers import Buffers
+from consumer.light import light
 from consumer.passes import Pass, Runner, Work
 from ovsim.contract.joints import JOINT_TYPES, custom_joint_types
 from ovsim.errors import PathError
@@ -23,7 +24,6 @@ U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 BLOCK, WORD = 256, 8  # ranks of a block, so many that a byte counts those before; ranks of a word
-BLOCKS = 256  # blocks that a thread takes at once, at most
 MOST_CODES = 255  # types that a byte tells apart
 _SHIFT, _ONE = np.uint32(8), np.uint32(1)
 _NO, _YES = np.uint8(0), np.uint8(1)
@@ -202,18 +202,20 @@ def _place(groups: Mapping[str, Sequence[Archetype]], ranks: U32, seen: U8 | Non
             mark.append(Work(rows.size, [Pass(mark_ranks, (readonly(archetype.path_ids), ranks, code, marks, rows, unknown))]))
             put.append(Work(rows.size, [Pass(place_rows, (code, marks, before, rows))]))
             placed[type_name].append(Placed(archetype, readonly(rows)))
-    by_block = replace(runner, chunk=min(runner.chunk, BLOCKS))
+    total = sum(work.rows for work in mark)
+    by_row, by_rank = light(runner, total), light(runner, marks.size)
+    by_block = replace(by_rank, chunk=max(1, by_rank.chunk // BLOCK))
     by_block.over(blocks, clear_marks, marks)
-    runner.run(mark, side_by_side=True)
+    by_row.run(mark, side_by_side=True)
     if unknown[0]:
         raise PathError(_beyond(groups, ranks.size))
     number = [Pass(number_ranks, (marks.view(np.uint64), marks, before))]
     if seen is not None:
         number.insert(0, Pass(join_marks, (marks, seen, twice)))
     by_block.run([Work(blocks, number)])
-    if twice[0] or sum_blocks(before) != sum(work.rows for work in mark):
+    if twice[0] or sum_blocks(before) != total:
         raise PathError("a joint prim has two rows; a prim has one row, give all its columns in one add")
-    runner.run(put, side_by_side=True)
+    by_row.run(put, side_by_side=True)
     return placed
 
 

@@ -20,6 +20,7 @@ from consumer.bodies import ENABLED, MOST_STEPS, PROPERTY, RIGID_BODY, BodyTable
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
 from consumer.decompose import Mat3, Vec3, determinant, multiply, products, transform
+from consumer.light import light
 from consumer.passes import Pass, Runner, Work
 from ovsim.diagnostics import Diagnostics
 from ovsim.jit import at, inlined, ranged, readonly, rule, serial
@@ -99,7 +100,7 @@ class Transforms:
         near = [] if bodies.deep else _in_place(sources, in_place, stage, bodies.flags)
         far = [s for s in sources if not any(s is n for n in near)]
         slot = kept.empty("transforms.slot", (stage.paths.path_count,), np.uint32)
-        given = [(a, m) for a in stage.archetypes if len(a) and (m := ColumnReader(a, diagnostics).matrix(WORLD)) is not None]
+        given = [(a, m) for a in stage.archetypes if len(a) and WORLD in a and (m := ColumnReader(a, diagnostics).matrix(WORLD)) is not None]
         firsts = np.cumsum([2, *(len(s.archetype) for s in far), *(len(a) for a, _ in given)]).tolist()
         if max([firsts[-1], *(len(s.archetype) for s in near)]) > ROW_BITS:
             raise MemoryError(f"more than {ROW_BITS} matrices in one stage")
@@ -109,11 +110,11 @@ class Transforms:
         above = kept.empty("transforms.above", (firsts[-1],), np.uint32)
         stood = kept.cleared("transforms.stood", (firsts[-1],), np.uint8)
         own = kept.cleared("transforms.own", (stage.paths.path_count,), np.uint32) if given else np.zeros(1, np.uint32)
-        run.over(slot.size, no_rows, slot)
+        light(run, slot.size).over(slot.size, no_rows, slot)
         numbered = [(_ids(s), (k + 1) << int(SHIFT), slot) for k, s in enumerate(near)]
         numbered += [(_ids(s), first, slot) for s, first in zip(far, firsts)]
         numbered += [(readonly(a.path_ids), first, own) for (a, _), first in zip(given, firsts[len(far) :])]
-        run.run([Work(args[0].size, [Pass(place, args)]) for args in numbered], side_by_side=True)
+        light(run, sum(args[0].size for args in numbered)).run([Work(args[0].size, [Pass(place, args)]) for args in numbered], side_by_side=True)
         table[:2], ready[:2] = np.eye(4, 3), 1
         above[firsts[len(far)] :] = _NONE
         if near:
@@ -124,7 +125,7 @@ class Transforms:
             [Work(len(s.archetype), [Pass(find_above, (_ids(s), first, parents, bodies.flags, slot, above, stood))]) for s, first in zip(far, firsts)]
         )
         stand = kept.empty("transforms.stand", (slot.size if near and not given else 0,), np.uint64)
-        run.over(stand.size, find_stands, parents, bodies.flags, slot, stand)
+        light(run, stand.size).over(stand.size, find_stands, parents, bodies.flags, slot, stand)
         _settle_stood(far, firsts, stood, above, table, ready)
         matrices: list[tuple[Any, ...]] = [(s.values, s.step, s.reset, s.reset_step) for s in far]
         matrices += [(values, 1, _WHOLE, 0) for _, values in given]
@@ -170,10 +171,12 @@ def _ids(source: _Source) -> U64:
 
 
 def _source(archetype: Archetype, diagnostics: Diagnostics) -> _Source | None:
+    if not len(archetype) or (LOCAL not in archetype and RESET not in archetype):
+        return None
     reader = ColumnReader(archetype, diagnostics)
     local = reader.matrix(LOCAL)
     reset, step = reader.boolean(RESET, default=False)
-    if not len(archetype) or (local is None and not reset.max()):
+    if local is None and not reset.max():
         return None
     return _Source(archetype, _UNIT if local is None else local, int(local is not None), reset, step)
 
