@@ -22,6 +22,7 @@ class Buffers:
 
     def __init__(self) -> None:
         self._kept: dict[Any, Array] = {}
+        self._views: dict[Any, Array] = {}  # the last one of each key
 
     def empty(self, key: Any, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
         """An array of any content."""
@@ -48,11 +49,15 @@ class Buffers:
         return sum(a.nbytes for a in self._kept.values())
 
     def _view(self, key: Any, shape: tuple[int, ...], dtype: np.dtype[Any], make: Any) -> Array:
+        known = self._views.get(key)
+        if known is not None and known.shape == shape and known.dtype == dtype:
+            return known
         size = math.prod(shape) * dtype.itemsize
         kept = self._kept.get(key)
         if kept is None or kept.size < size:
             kept = self._kept[key] = _aligned(make, size)
         view: Array = kept[:size].view(dtype).reshape(shape)
+        self._views[key] = view
         return view
 
 

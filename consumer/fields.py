@@ -39,7 +39,7 @@ class Lane:
         self.rule, self.columns, self.rotational, self.token, self.other = rule, columns, rotational, token, other
         self.constant = not any(step for _, step in columns)
         self.raw = rule == AS_IT_IS or (rule in _UNITS and not rotational)
-        self.block: Array | None = None
+        self.block: tuple[Array, int] | None = None
 
     @property
     def dtype(self) -> np.dtype[Any]:

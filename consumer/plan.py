@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,8 +16,10 @@ from ovsim.jit import readonly
 from ovsim.memory import LINE
 
 Array = npt.NDArray[Any]
+Kept = tuple[Array, int]  # an array and its address
 FAR = 1 << 20  # bytes of a block beyond which whole cache lines go straight to memory: by then they would be out of the near caches anyway
 _BESIDE = (2, 5, 6, 8)  # lanes that `interleave` knows
+_ABREAST = 4  # lanes that `spread_beside` takes, at most; two or this many
 _FEW = 2  # varying lanes of a record that are put into it one by one
 _LANE = -1  # the step of a source that is a lane of the block, not a column
 
@@ -50,12 +52,15 @@ class _Plan:
     def tables(self) -> tuple[int | Array, ...]:
         """The arguments of `fill_rows` after (lo, hi, rows) and before `far`."""
         tables = (self.presets, self.tiles, self.columns, self.rules, self.records, self.lanes, self.sends)
-        return (self.room, *(readonly(np.array(t, np.int64).reshape(-1, w)) for t, w in zip(tables, (3, 3, 2, 11, 2 + 2 * SOURCES, 5, 4))))
+        return (
+            self.room,
+            *(readonly(np.array(t, np.int64).reshape(-1, w)) for t, w in zip(tables, (3, 3, 2, 11, 2 + 2 * SOURCES, 4 + 2 * _ABREAST, 4))),
+        )
 
     def add(self, field: Field) -> None:
         """All records of an array."""
         out, whole_record = field.out, len(field.records) == 1 and 0 in field.records
-        to, size = _address(out), out.nbytes // len(out)
+        to, size = _address(out), out.nbytes // out.shape[0]
         lanes = len(next(iter(field.records.values()), ()))
         numbers = size // out.itemsize
         placed = [(k * lanes + i, lane) for k, record in field.records.items() for i, lane in enumerate(record)]
@@ -77,14 +82,15 @@ class _Plan:
             stage = self.take(size)
             if len(varying) < numbers:
                 self.presets.append((stage, self.hold(_tile(_template(placed, numbers, out.itemsize))), size * BLOCK))
-            for place, lane in varying:
-                self.lanes.append((out.itemsize, *self.source(lane), stage + place * out.itemsize, numbers))
+            for place, group in _groups(varying, out.dtype == np.float32):
+                sources = [s for lane in group for s in self.source(lane)]
+                self.lanes.append((out.itemsize, len(group), stage + place * out.itemsize, numbers, *sources, *[0] * (2 * (_ABREAST - len(group)))))
             self.sends.append((stage, _LANE, to, size))
 
-    def hold(self, a: Array) -> int:
-        """The address of an array that lives as long as the tables."""
-        self.held.append(a)
-        return _address(a)
+    def hold(self, kept: Kept) -> int:
+        """The address of an array that then lives as long as the tables."""
+        self.held.append(kept[0])
+        return kept[1]
 
     def take(self, size: int) -> int:
         """Room for a block of records; every row of it may be read beyond its last one, so whole lines."""
@@ -103,21 +109,36 @@ class _Plan:
             if step:
                 sources[2 * k : 2 * k + 2] = self.column(values)
             else:
-                sources[2 * k] = self.hold(values if lane.rule == FIRST_TARGET else _repeat(values.tobytes(), values.dtype.str))
+                sources[2 * k] = self.hold(_kept(values) if lane.rule == FIRST_TARGET else _repeat(values.tobytes(), values.dtype.str))
         out = self.take(lane.dtype.itemsize)
         self.rules.append((lane.rule, int(lane.rotational), *sources, lane.token, lane.other, out))
         return out, _LANE
 
     def column(self, values: Array) -> tuple[int, int]:
         """Address and step of a column with a value a row."""
-        found = (self.hold(values), values.itemsize)
+        found = (self.hold(_kept(values)), values.itemsize)
         self.columns.append(found)
         return found
 
 
 def _address(a: Array) -> int:
-    address: int = a.__array_interface__["data"][0]
+    address: int = a.ctypes.data
     return address
+
+
+def _kept(a: Array) -> Kept:
+    return a, _address(a)
+
+
+def _groups(varying: Sequence[tuple[int, Lane]], floats: bool) -> Iterator[tuple[int, list[Lane]]]:
+    """Lanes in groups of four, two or one that lie side by side, each with the place of its first."""
+    k = 0
+    while k < len(varying):
+        place, many = varying[k][0], 1
+        while floats and 2 * many <= _ABREAST and k + 2 * many <= len(varying) and varying[k + 2 * many - 1][0] == place + 2 * many - 1:
+            many *= 2
+        yield place, [lane for _, lane in varying[k : k + many]]
+        k += many
 
 
 def _template(placed: Sequence[tuple[int, Lane]], numbers: int, itemsize: int) -> bytes:
@@ -125,23 +146,23 @@ def _template(placed: Sequence[tuple[int, Lane]], numbers: int, itemsize: int) -
     row = [bytes(itemsize)] * numbers
     for place, lane in placed:
         if lane.constant:
-            row[place] = _repeated(lane)[:1].tobytes()
+            row[place] = _repeated(lane)[0][:1].tobytes()
     return b"".join(row)
 
 
 @lru_cache(512)
-def _tile(row: bytes) -> Array:
+def _tile(row: bytes) -> Kept:
     """The bytes of a row, for all rows of a block."""
-    return readonly(np.tile(np.frombuffer(row, np.uint8), BLOCK))
+    return _kept(readonly(np.tile(np.frombuffer(row, np.uint8), BLOCK)))
 
 
 @lru_cache(512)
-def _repeat(value: bytes, dtype: str) -> Array:
+def _repeat(value: bytes, dtype: str) -> Kept:
     """One value, for all rows of a block."""
-    return readonly(np.repeat(np.frombuffer(value, dtype)[:1], BLOCK))
+    return _kept(readonly(np.repeat(np.frombuffer(value, dtype)[:1], BLOCK)))
 
 
-def _repeated(lane: Lane) -> Array:
+def _repeated(lane: Lane) -> Kept:
     """What the rule of a constant lane gives, for all rows of a block."""
     if lane.block is None:
         defaults = tuple((values.tobytes(), values.dtype.str) for values, _ in lane.columns)
@@ -151,7 +172,7 @@ def _repeated(lane: Lane) -> Array:
 
 
 @lru_cache(512)
-def _default(rule: int, defaults: tuple[tuple[bytes, str], ...], rotational: bool, token: int, other: int, dtype: str) -> Array:
+def _default(rule: int, defaults: tuple[tuple[bytes, str], ...], rotational: bool, token: int, other: int, dtype: str) -> Kept:
     if rule == FIRST_TARGET:  # no column, no target
         return _repeat(bytes(8), dtype)
     if rule == AS_IT_IS:

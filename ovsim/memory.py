@@ -73,7 +73,10 @@ def _interpreted() -> tuple[Any, ...]:
 def _masks() -> bool:
     """Whether the machine writes some bytes of a cache line at once."""
     from llvmlite import binding
+    from numba import config
 
+    if getattr(config, "CPU_NAME", None):  # code for another machine than this one
+        return False
     return bool(binding.get_host_cpu_features().get("avx512bw"))
 
 
