@@ -41,7 +41,8 @@ def physx_document(view: PhysxView, file: str, every: bool = False) -> Plain:
     """{"file", "articulations", "joints"}: articulations by root-API prim with `fixBase` and `links` in the order of creation, joints by path.
 
     The document has room for one articulation a root prim: of several it is the one that is created last, as in a record of the runtime by name.
-    With `every` a root prim that carries several has a list of all. Joints that PhysX would not have are absent. Non-finite numbers are strings.
+    With `every` each root prim has a list of its articulations in that order, also of one. Joints that PhysX would not have are absent. Non-finite
+    numbers are strings.
     """
     paths = view.descriptors.paths
 
@@ -55,8 +56,10 @@ def physx_document(view: PhysxView, file: str, every: bool = False) -> Plain:
     articulations: dict[str, Any] = {}
     for i, root in enumerate(built.root.tolist()):
         entry = {"fixBase": bool(built.fixed[i]), "links": links[built.first_link[i] : built.first_link[i + 1]]}
-        got = articulations.get(root_names[root])
-        articulations[root_names[root]] = entry if got is None or not every else [*(got if isinstance(got, list) else [got]), entry]
+        if every:
+            articulations.setdefault(root_names[root], []).append(entry)
+        else:
+            articulations[root_names[root]] = entry
     joints = {p: standalone(view, i, p) for i, p in enumerate(names(g.path[view.standalone.joint]))}
     joints |= {p: link_joint(view, i, root_names) for i, p in enumerate(names(g.path[view.links.joint]))}
     return {"file": file, "articulations": dict(sorted(articulations.items())), "joints": dict(sorted(joints.items()))}

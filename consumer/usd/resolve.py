@@ -18,7 +18,7 @@ from consumer.units import clamp_positive
 from consumer.usd.rows import DOF, rows
 from consumer.usd.source import UsdJoint, UsdSource
 from consumer.usd.values import has_opinion
-from ovsim.addresses import without_addresses
+from ovsim import complaints
 from ovsim.contract.joints import D6, DISTANCE
 from ovsim.stage import Stage
 
@@ -46,7 +46,7 @@ def resolve_with_rows(source: Openable, custom_types: Sequence[str] = ()) -> tup
             stage = rows(opened, custom_types)
         out = resolve_rows(stage, OBSERVED, custom_types)
     finally:
-        complaints = delegate.TakeUncoalescedDiagnostics()
+        said = delegate.TakeUncoalescedDiagnostics()
         del delegate
     out.rules = BACKEND
     rank = {path: i for i, path in enumerate(opened.joints)}
@@ -59,8 +59,8 @@ def resolve_with_rows(source: Openable, custom_types: Sequence[str] = ()) -> tup
     derive_bodies(out.blocks, stage)
     for path, complaint in opened.unparsed.items():
         out.diagnostics.add("usd-unparsed", "error", f"OpenUSD's parser fails here, the prim is left out: {complaint}", path)
-    for said in sorted({without_addresses(c.commentary) for c in complaints}):
-        out.diagnostics.add("usd-parser", "warning", said)
+    for line in sorted({complaints.text(c) for c in said}):
+        out.diagnostics.add("usd-parser", "warning", line)
     out.metadata = {"backend": BACKEND, "namespace": np.array(order, np.int64), "distance_first": True}
     return opened, stage, out
 

@@ -13,6 +13,7 @@ from typing import Any
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdPhysics
 
 from consumer.usd.schemas import register
+from ovsim import complaints
 from ovsim.contract.joints import D6, DISTANCE, FIXED, GEAR, PRISMATIC, RACK, REVOLUTE, SPHERICAL, custom_joint_types
 from ovsim.errors import SourceError
 
@@ -197,13 +198,12 @@ def open_stage(where: str | os.PathLike[str]) -> Usd.Stage:
     try:
         stage = Usd.Stage.Open(str(file), Usd.Stage.LoadAll)
     except Tf.ErrorException as e:
-        raise SourceError(f"USD cannot open {file}: {first_line(e)}") from e
+        raise SourceError(f"USD cannot open {file}: {complaints.reason(e, str(file))}") from e
     if stage is None:
         raise SourceError(f"USD cannot open {file}; is it a stage file?")
     return stage
 
 
 def first_line(error: Exception) -> str:
-    """The first line of what USD says."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+    """The first thing that USD says."""
+    return next(filter(None, map(complaints.text, error.args)), type(error).__name__)

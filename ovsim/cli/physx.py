@@ -104,8 +104,8 @@ def _print(document: dict[str, Any]) -> None:
 
     console = output.console()
     console.print(f"[bold]{document['file']}[/bold]", highlight=False)
-    for root, one in document["articulations"].items():
-        for a in one if isinstance(one, list) else [one]:
+    for root, several in document["articulations"].items():
+        for a in several:
             base = "fixed base" if a["fixBase"] else "floating base"
             console.print(f"articulation {root}: {base}, {len(a['links'])} links", highlight=False)
     table = Table()

@@ -35,8 +35,8 @@ def run(
         document = physx_document(view, str(file), every=True)
     console = output.console()
     inbound = {j["child"]: (path, j) for path, j in document["joints"].items() if j["kind"] == "articulation"}
-    for root, one in document["articulations"].items():
-        for articulation in one if isinstance(one, list) else [one]:
+    for root, several in document["articulations"].items():
+        for articulation in several:
             console.print(_tree(root, articulation, inbound), highlight=False)
     alone = {path: j for path, j in document["joints"].items() if j["kind"] == "standalone"}
     if alone:

@@ -50,11 +50,11 @@ def test_diagnostics_hold_those_of_population(ovsim, lossy, tmp_path):
     assert pq.read_table(tmp_path / "out" / "diagnostics.parquet").column("code").to_pylist() == codes
 
 
-def test_a_document_has_one_articulation_a_root():
-    """Several articulations at one root prim: the document has the last that is created, `every` has them all."""
-    view = physx(FOLDER / "shapes.usda")
+@pytest.mark.parametrize(("name", "count"), [("shapes", 39), ("artic_fixed", 1)])
+def test_a_document_has_one_articulation_a_root(name, count):
+    """Several articulations at one root prim: the document has the last that is created, `every` a list of all, also of one."""
+    view = physx(FOLDER / f"{name}.usda")
     one, every = (physx_document(view, "", every=e)["articulations"] for e in (False, True))
-    several = [root for root, value in every.items() if isinstance(value, list)]
-    assert several
-    assert all(one[root] == every[root][-1] for root in several)
+    assert [len(several) for several in every.values()] == [count]
+    assert {root: several[-1] for root, several in every.items()} == one
     assert all(set(value) == {"fixBase", "links"} for value in one.values())

@@ -13,8 +13,9 @@ from bench_stages import BOTH, HEAD, body, by_hand, joint, scene, world
 from typer.testing import CliRunner
 
 import ovsim
+from consumer.usd import resolve
 from ovsim.cli.app import app
-from ovsim.errors import OvsimError, PathError
+from ovsim.errors import OvsimError, PathError, SourceError
 
 ARM = Path(__file__).parents[2] / "examples" / "arm.usda"
 
@@ -178,6 +179,14 @@ def test_a_mended_type_is_no_longer_told(tmp_path):
     code, text, _ = _repair(file, tmp_path / "out", "--format", "json")
     assert code == 0
     assert [d["column"] for d in json.loads(text)["left"] if d["code"] == "wrong-type"] == ["physics:axis"]
+
+
+def test_a_broken_stage_is_said_in_one_line(tmp_path):
+    """The USD backend tells of a syntax error as population does: by line and column."""
+    file = tmp_path / "bad.usda"
+    file.write_text('#usda 1.0\ndef Xform "A" (prepend apiSchemas = []) {\n}\n')
+    with pytest.raises(SourceError, match=r"bad\.usda: line 2, column 38: syntax error at '\]\) \{' in </A>$"):
+        resolve(file)
 
 
 def test_explain_table():

@@ -34,8 +34,7 @@ def _flat(value: Any, head: str = "") -> dict[str, Any]:
 def _expected(view: PhysxView) -> dict[str, dict[str, Any]]:
     document = physx_document(view, "", every=True)
     rows = {path: _flat(joint) for path, joint in document["joints"].items()}
-    for root, entry in document["articulations"].items():
-        several = entry if isinstance(entry, list) else [entry]
+    for root, several in document["articulations"].items():
         made = [(e["fixBase"], tuple(e["links"])) for e in several]
         fixed, links = made[0] if len(made) == 1 else tuple(zip(*made))
         rows[ARTICULATION + root] = {"fixBase": fixed, "links": links}

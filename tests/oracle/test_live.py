@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oracle.compare import differences, renamed
+from oracle.compare import as_document, differences, renamed
 from oracle.scenes import random_stage
 
 from consumer.physx import physx_document, physx_view
@@ -58,7 +58,7 @@ def test_random_stages_agree(tmp_path: Path) -> None:
         joints += len(real["physx"]["joints"])
         found = list(differences(renamed(real["prims"]), renamed(_contract_rows(ours["prims"]))))
         view = physx_document(physx_view(stage, threads=1), "", every=True)
-        found += differences(real["physx"], {k: view[k] for k in ("articulations", "joints")})
+        found += differences(as_document(real["physx"]), {k: view[k] for k in ("articulations", "joints")})
         wrong += [f"seed {seed}: {p}: real {a!r:.200} ours {b!r:.200}" for p, a, b in found[:3]]
     assert not wrong, "\n".join(wrong[:40])
     assert joints > STAGES  # the stages hold something to compare
