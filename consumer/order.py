@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumer.buffers import Buffers
-from consumer.light import light
+from consumer.light import light, run_together
 from consumer.passes import Pass, Runner, Work
 from ovsim.contract.joints import JOINT_TYPES, custom_joint_types
 from ovsim.errors import PathError
@@ -203,10 +203,10 @@ def _place(groups: Mapping[str, Sequence[Archetype]], ranks: U32, seen: U8 | Non
             put.append(Work(rows.size, [Pass(place_rows, (code, marks, before, rows))]))
             placed[type_name].append(Placed(archetype, readonly(rows)))
     total = sum(work.rows for work in mark)
-    by_row, by_rank = light(runner, total), light(runner, marks.size)
+    by_rank = light(runner, marks.size)
     by_block = replace(by_rank, chunk=max(1, by_rank.chunk // BLOCK))
     by_block.over(blocks, clear_marks, marks)
-    by_row.run(mark, side_by_side=True)
+    run_together(runner, mark)
     if unknown[0]:
         raise PathError(_beyond(groups, ranks.size))
     number = [Pass(number_ranks, (marks.view(np.uint64), marks, before))]
@@ -215,7 +215,7 @@ def _place(groups: Mapping[str, Sequence[Archetype]], ranks: U32, seen: U8 | Non
     by_block.run([Work(blocks, number)])
     if twice[0] or sum_blocks(before) != total:
         raise PathError("a joint prim has two rows; a prim has one row, give all its columns in one add")
-    by_row.run(put, side_by_side=True)
+    run_together(runner, put)
     return placed
 
 

@@ -20,7 +20,7 @@ from consumer.bodies import ENABLED, MOST_STEPS, PROPERTY, RIGID_BODY, BodyTable
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
 from consumer.decompose import Mat3, Vec3, determinant, multiply, products, transform
-from consumer.light import light
+from consumer.light import light, run_together
 from consumer.passes import Pass, Runner, Work
 from ovsim.diagnostics import Diagnostics
 from ovsim.jit import at, inlined, ranged, readonly, rule, serial
@@ -114,7 +114,7 @@ class Transforms:
         numbered = [(_ids(s), (k + 1) << int(SHIFT), slot) for k, s in enumerate(near)]
         numbered += [(_ids(s), first, slot) for s, first in zip(far, firsts)]
         numbered += [(readonly(a.path_ids), first, own) for (a, _), first in zip(given, firsts[len(far) :])]
-        light(run, sum(args[0].size for args in numbered)).run([Work(args[0].size, [Pass(place, args)]) for args in numbered], side_by_side=True)
+        run_together(run, [Work(args[0].size, [Pass(place, args)]) for args in numbered])
         table[:2], ready[:2] = np.eye(4, 3), 1
         above[firsts[len(far)] :] = _NONE
         if near:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from consumer.light import TIMES, light
+from consumer.light import TIMES, light, run_together
 from consumer.passes import Pass, Runner, Work
 
 
@@ -37,3 +37,31 @@ def test_every_row_is_done_once():
         light(runner, rows).run([Work(rows, [Pass(note, ())])])
         assert sorted(done) == list(range(rows))
         assert (len(threads) > 1) == (rows == 4000)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, None])
+def test_shares_cover_all_rows_side_by_side(chunk):
+    """Work of any size, none too: every row once, each range the same share of all."""
+    sizes = (5, 0, 1000, 1, 333)
+    done: list[list[int]] = [[] for _ in sizes]
+
+    def note(lo: int, hi: int, kind: int) -> None:
+        assert lo < hi
+        done[kind].extend(range(lo, hi))
+
+    run_together(Runner.of(None, chunk), [Work(rows, [Pass(note, (kind,))]) for kind, rows in enumerate(sizes)])
+    assert [sorted(rows) for rows in done] == [list(range(rows)) for rows in sizes]
+    run_together(Runner.of(None, chunk), [])
+
+
+def test_shares_are_taken_at_the_same_pace():
+    """On one thread, half of each kind of work is done when half of another is."""
+    seen: list[tuple[int, int]] = []
+
+    def note(lo: int, hi: int, kind: int) -> None:
+        seen.append((kind, hi))
+
+    run_together(Runner(1, 10), [Work(rows, [Pass(note, (rows,))]) for rows in (400, 800)])
+    for kind, hi in seen:
+        other = max((h for k, h in seen[: seen.index((kind, hi))] if k != kind), default=0)
+        assert abs(hi / kind - other / (1200 - kind)) <= 2 * 4 * 10 / 1200
