@@ -22,31 +22,25 @@ Array = npt.NDArray[Any]
 AS_IT_IS, ANGLE, GAIN, CLAMP, CLAMPED_ANGLE, CLAMPED_GAIN, CLAMPED_CAP, BOUNDED_ANGLE, FORCE_LIMIT, ARMATURE, AXIS_CAP = range(11)  # float32
 TRUTH, AXIS, SAME_TOKEN, RANGE, CONE, SPAN = range(11, 17)  # uint8
 FIRST_TARGET = 17  # uint64
-_BYTES = range(TRUTH, FIRST_TARGET)
+_TYPES = [np.dtype(np.float32)] * TRUTH + [np.dtype(np.uint8)] * (FIRST_TARGET - TRUTH) + [np.dtype(np.uint64)]  # by rule but the first
 _UNITS = (ANGLE, GAIN)  # rules that leave linear values as they are
 
 
 class Lane:
     """One number a row: its rule, the columns `(values, step)` that the rule reads, whether it is rotational, and two token ids it may know.
 
-    `constant`: none of the columns is there, every row reads the same defaults. `raw`: the lane is its column. `block` keeps what `consumer.plan`
-    makes of a constant lane.
+    `constant`: none of the columns is there, every row reads the same defaults. `raw`: the lane is its column. `dtype`: type of its numbers.
+    `block` keeps what `consumer.plan` makes of a constant lane.
     """
 
-    __slots__ = ("block", "columns", "constant", "other", "raw", "rotational", "rule", "token")
+    __slots__ = ("block", "columns", "constant", "dtype", "other", "raw", "rotational", "rule", "token")
 
     def __init__(self, rule: int, columns: tuple[ReadColumn, ...], rotational: bool = False, token: int = 0, other: int = 0) -> None:
         self.rule, self.columns, self.rotational, self.token, self.other = rule, columns, rotational, token, other
         self.constant = not any(step for _, step in columns)
         self.raw = rule == AS_IT_IS or (rule in _UNITS and not rotational)
+        self.dtype = columns[0][0].dtype if rule == AS_IT_IS else _TYPES[rule]
         self.block: tuple[Array, int] | None = None
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the lane's numbers."""
-        if self.rule == AS_IT_IS:
-            return self.columns[0][0].dtype
-        return np.dtype(np.uint8 if self.rule in _BYTES else np.uint64 if self.rule == FIRST_TARGET else np.float32)
 
 
 class Field(NamedTuple):

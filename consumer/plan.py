@@ -25,20 +25,25 @@ _LANE = -1  # the step of a source that is a lane of the block, not a column
 
 
 def fill_pass(rows: Array, n: int, fields: Sequence[Field]) -> Pass:
-    """The pass that fills `fields` of a block of `n` rows from an archetype whose rows go to `rows`, (m,) uint32, all different."""
-    plan = _Plan(rows.size == n)
+    """The pass that fills `fields` of a block of `n` rows from an archetype whose rows go to `rows`, (m,) uint32, all different and below n.
+
+    The kernel sees addresses only, so what does not fit is refused here: ValueError for arrays and columns of another length, type or layout.
+    """
+    plan = _Plan(rows.size, rows.size == n)
     for field in fields:
         if field.out.size:
+            if field.out.shape[0] != n or not field.out.flags.c_contiguous:
+                raise ValueError(f"a field of {n} rows is C-contiguous and has as many, not {field.out.shape}")
             plan.add(field)
     far = n * sum(f.out.nbytes // len(f.out) for f in fields if f.out.size) > FAR
     return Pass(fill_rows, (_address(rows), *plan.tables(), far), (rows, plan.held, fields))
 
 
 class _Plan:
-    """Tables in the making. `whole`: the rows are all rows of the block, so what is the same in all of them is written from end to end."""
+    """Tables in the making, for `rows` rows. `whole`: those are all rows of the block, so what is the same in all is written from end to end."""
 
-    def __init__(self, whole: bool) -> None:
-        self.whole = whole
+    def __init__(self, rows: int, whole: bool) -> None:
+        self.rows, self.whole = rows, whole
         self.held: list[Array] = []  # whose addresses stand in the tables
         self.presets: list[tuple[int, ...]] = []
         self.tiles: list[tuple[int, ...]] = []
@@ -65,6 +70,8 @@ class _Plan:
         numbers = size // out.itemsize
         placed = [(k * lanes + i, lane) for k, record in field.records.items() for i, lane in enumerate(record)]
         varying = [p for p in placed if not p[1].constant]
+        if any(lane.dtype != out.dtype for _, lane in placed) or lanes > SOURCES or any(place >= numbers for place, _ in placed):
+            raise ValueError(f"lanes of {[str(lane.dtype) for _, lane in placed]} do not fit into records of {out.dtype} {out.shape[1:]}")
         if not varying:
             tile = self.hold(_tile(_template(placed, numbers, out.itemsize)))
             if self.whole:
@@ -116,6 +123,8 @@ class _Plan:
 
     def column(self, values: Array) -> tuple[int, int]:
         """Address and step of a column with a value a row."""
+        if values.shape[0] < self.rows or not values.flags.c_contiguous:
+            raise ValueError(f"a column of {self.rows} rows is C-contiguous and has as many values, not {values.shape}")
         found = (self.hold(_kept(values)), values.itemsize)
         self.columns.append(found)
         return found

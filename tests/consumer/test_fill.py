@@ -190,3 +190,21 @@ def test_first_targets():
     offsets, ids, out = np.array([0, 2, 2, 3], np.int64), np.array([8, 9, 7], np.uint64), np.full(3, 5, np.uint64)
     apply(f.FIRST_TARGET, False, 3, offsets.ctypes.data, ids.ctypes.data, 0, 0, 0, out.ctypes.data)
     assert out.tolist() == [8, 0, 7]
+
+
+@pytest.mark.parametrize(
+    ("out", "records"),
+    [
+        (np.zeros(4, np.float32), {0: (raw(column(np.zeros(5, np.float32))),)}),
+        (np.zeros((5, 2), np.float32)[:, 0], {0: (raw(column(np.zeros(5, np.float32))),)}),
+        (np.zeros(5, np.float32), {0: (raw(column(np.zeros(4, np.float32))),)}),
+        (np.zeros(5, np.float32), {0: (raw(column(np.zeros(5))),)}),
+        (np.zeros(5, np.uint8), {0: (Lane(f.CLAMP, (column(np.zeros(5, np.float32)),)),)}),
+        (np.zeros((5, 2), np.float32), {0: (raw(column(np.zeros(5, np.float32))),) * 3}),
+        (np.zeros((5, 2), np.uint8), {2: flag(True)}),
+    ],
+)
+def test_what_does_not_fit_is_refused(out, records):
+    """Before any address is taken: length, layout, type, number of lanes and of records."""
+    with pytest.raises(ValueError, match=r"not|fit"):
+        fill_pass(readonly(np.arange(5, dtype=np.uint32)), 5, [Field(out, records)])
