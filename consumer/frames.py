@@ -40,6 +40,7 @@ from consumer.lanes import (
     find_others,
     find_targets,
     lane,
+    pass_over,
     put,
     read_matrices,
     read_orientations,
@@ -63,6 +64,7 @@ U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 NEAR = 1 << 10  # rows of a part, at most: what the parts at one height read stays in the second cache
+MOST_BODIES = 2  # bodies to a joint, beyond which most matrices are not wanted
 MOST_PARTS, SHARES = 96, 8  # parts that a thread takes at once, at most; how often it comes for more, at least
 # what a row of `sources` holds: addresses, numbers of rows, steps; then for each side what `side_of` takes
 _ROWS, _COUNT, _OUT, _CHECK, _AXIS, _REL, _BODY, _POSITION, _ORIENTATION, _VALID, _MARKS, _SIDES = range(12)
@@ -210,11 +212,12 @@ def side_of(sources: I64, s: int, k: int) -> Any:
 @ranged
 def resolve_frames(
     lo: int, hi: int, parts: I64, sources: I64, body_of: U32, skip_disabled: bool, unresolved: bool, parents: U32, flags: U8, slot: U32, table: F64,
-    ready: U8, v0: F64, v1: F64, v2: F64, own: U32, stretch: F64, stand: U64,
+    ready: U8, v0: F64, v1: F64, v2: F64, own: U32, stretch: F64, stand: U64, many: bool,
 ) -> None:  # fmt: skip
     """Both sides of every joint of the parts (source, first row, end), block by block.
 
     `sources` (s, `_SIDES` + 2 * `_WIDTH`) holds addresses, numbers of rows and steps; results of float32 are taken two numbers at a time.
+    `many`: most of the matrices in columns are wanted.
     """
     memory = np.empty(SCRATCH)
     lanes, q, turn, t, rel, pair, pairs, body, base, code, told = scratch(memory.ctypes.data)
@@ -222,6 +225,7 @@ def resolve_frames(
     table_of, stretch_of = doubles(table.ctypes.data, table.size), doubles(stretch.ctypes.data, stretch.size)
     m0, m1, m2 = doubles(v0.ctypes.data, v0.size), doubles(v1.ctypes.data, v1.size), doubles(v2.ctypes.data, v2.size)
     stands, known = ids(stand.ctypes.data, stand.size), stand.size > 0
+    reached, passed = 0.0, 0.0
     for p in range(lo, hi):
         s, start, end = parts[p, 0], parts[p, 1], parts[p, 2]
         n, out = sources[s, _COUNT], sources[s, _OUT]
@@ -233,6 +237,9 @@ def resolve_frames(
         begin1, held1, ts1, pos1, ps1, rot1, rs1 = side_of(sources, s, 1)
         fails = check in (POSITION, POSITION_ROTATION)  # frames far apart fail; off an axis they may not
         origins = check != UNCHECKED
+        if many and end / n > reached:
+            height, reached = max(reached, start / n), end / n
+            passed += pass_over(m0, v0.size, height, reached) + pass_over(m1, v1.size, height, reached) + pass_over(m2, v2.size, height, reached)
         for j in range(LANE):
             lanes[lane(np.uint64(j), AGREE)] = 1.0  # which a check overwrites
         for first in range(start, end, BLOCK):
@@ -266,7 +273,7 @@ def resolve_frames(
             mark_rows(first, n, places, rel, body, told, lanes, q, to_valid, to_marks)
             pack_rows(n, rel, body, lanes, q, pair, pairs, t, turn)
             write_rows(first, n, places, pair, pairs, moved, turns, to_rel, to_body, to_position, to_orientation)
-    memory[0] = 0.0  # so that the scratch memory is not given back before
+    memory[0] = passed  # so that the columns are read, and the scratch memory is not given back before
 
 
 class FrameSource(NamedTuple):
@@ -303,7 +310,8 @@ def resolve_all_frames(sources: Sequence[FrameSource], bodies: BodyTable, transf
     table = readonly(np.array([source.entry for source in some], np.int64))
     body_of = bodies.body if bodies.deep else _WALK
     unresolved = rules.unresolved_target_frame == "reanchor"
-    args = (order, table, body_of, bodies.skip_disabled, unresolved, *transforms.args, transforms.stretch, transforms.stand)
+    many = sum(len(column) for column in transforms.places) < MOST_BODIES * sum(source.rows for source in some)
+    args = (order, table, body_of, bodies.skip_disabled, unresolved, *transforms.args, transforms.stretch, transforms.stand, many)
     share = max(1, min(MOST_PARTS, len(order) // (SHARES * runner.threads)))
     replace(runner, chunk=share).run([Work(len(order), [Pass(resolve_frames, args, some)])])
 
