@@ -52,7 +52,8 @@ from consumer.lanes import (
 from consumer.passes import Pass, Runner, Work
 from consumer.rulesets import RuleSet
 from consumer.store import expect_rows, mark_rows, pack_rows, write_rows
-from consumer.transforms import Affine, Transforms, world_matrix
+from consumer.transforms import Transforms
+from consumer.world import Affine, world_matrix
 from ovsim.contract.joints import D6, FIXED, PRISMATIC, REVOLUTE, SPHERICAL
 from ovsim.jit import at, ranged, readonly, rule, serial
 from ovsim.memory import codes, doubles, floats, ids, offsets, words

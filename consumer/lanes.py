@@ -19,8 +19,9 @@ import numpy.typing as npt
 from consumer.bodies import ROW, nearest_body
 from consumer.constants import FRAME_TOLERANCE, SCALE_EPS, ZERO
 from consumer.decompose import Mat3, Quat, Vec3, determinant, multiply, products, rotation, transform
-from consumer.transforms import ROW_BITS, SHIFT, UP, WORLD_ROW, nearest_row, own_row
 from consumer.transforms import SURE as SURE_BODY
+from consumer.transforms import UP, WORLD_ROW
+from consumer.world import ROW_BITS, SHIFT, nearest_row, own_row
 from ovsim.jit import at, inlined, rule
 from ovsim.memory import codes, doubles, floats, ids, words
 

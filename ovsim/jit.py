@@ -71,11 +71,6 @@ def at(i: int, step: int) -> np.uint64:
     return np.uint64(i * step)
 
 
-def kernel(function: Callable[..., None]) -> Callable[..., None]:
-    """A pass over whole columns, parallel over rows with `numba.prange`; results never depend on the thread count."""
-    return _compiled(function, parallel=True)
-
-
 def serial(function: F) -> F:
     """A pass that is sequential by nature (graph walks, scans)."""
     return _compiled(function)

@@ -12,7 +12,8 @@ from consumer.decompose import Mat3, determinant, quaternion
 from consumer.physx.articulation_joint import LinkJoints
 from consumer.physx.codes import BIT
 from consumer.physx.fixup import sane_frames
-from consumer.transforms import Transforms, tabled
+from consumer.transforms import Transforms
+from consumer.world import tabled
 from ovsim.diagnostics import Diagnostics
 from ovsim.jit import readonly, rule, serial
 from ovsim.stage import Stage

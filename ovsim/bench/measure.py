@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
-import numpy.typing as npt
 
-from ovsim.jit import kernel
+from consumer.passes import Runner
+from ovsim.jit import ranged
+from ovsim.memory import copy
 
 _COPY_BYTES = 1 << 29  # each of the two arrays: beyond any cache, like the stages they are compared with
 
@@ -23,25 +23,28 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-@kernel
-def _copy(source: npt.NDArray[np.float64], target: npt.NDArray[np.float64]) -> None:
-    for i in numba.prange(source.size):
-        target[i] = source[i]
+@ranged
+def copy_range(lo: int, hi: int, source: int, target: int) -> None:
+    """Copy the bytes from `lo` to `hi`, by the addresses of both arrays."""
+    copy(target + lo, source + lo, hi - lo)
 
 
 class CopyMeter:
-    """Copy bandwidth of the machine with the current number of kernel threads, bytes per second; a byte copied counts twice (read and written).
+    """Copy bandwidth of the machine with so many threads, bytes per second; a byte copied counts twice (read and written).
 
-    The arrays are touched once before anything is timed.
+    Each thread copies its share with one call of the system's own copy, which goes past the caches. The threads are those of `consumer.passes`, which
+    sleep when they have nothing to do: others that keep looking for work would take a core from what is measured next. The arrays are touched once
+    before anything is timed.
     """
 
-    def __init__(self, size: int = _COPY_BYTES) -> None:
-        self._source = np.ones(size // 8)
-        self._target = np.zeros(size // 8)
-        _copy(self._source[:8], self._target[:8])
+    def __init__(self, threads: int, size: int = _COPY_BYTES) -> None:
+        self._source, self._target = np.ones(size, np.uint8), np.zeros(size, np.uint8)
+        self._addresses = self._source.ctypes.data, self._target.ctypes.data
+        self._runner = Runner.of(threads, -(-size // threads))
+        copy_range(0, 8, *self._addresses)
 
     def __call__(self) -> float:
-        return 2 * self._source.nbytes / seconds(lambda: _copy(self._source, self._target))
+        return 2 * self._source.nbytes / seconds(lambda: self._runner.over(self._source.nbytes, copy_range, *self._addresses))
 
 
 def peak_bytes() -> int:

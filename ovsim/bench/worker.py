@@ -19,9 +19,6 @@ from ovsim.bench.results import Row
 
 def measure(job: Job, round_: int, warm: int) -> list[Row]:
     """A cold call and `warm` warm ones."""
-    import numba
-
-    numba.set_num_threads(job.threads)
 
     def row(temperature: str, took: float, copy: float) -> Row:
         return Row(
@@ -34,7 +31,7 @@ def measure(job: Job, round_: int, warm: int) -> list[Row]:
         peak = peak_bytes()
         rows = [row("cold", took, 0.0)]
         prepared.between()
-        copy = CopyMeter() if warm else None
+        copy = CopyMeter(job.threads) if warm else None
         for _ in range(warm):
             bandwidth = copy() if copy else 0.0
             rows.append(row("warm", seconds(prepared.work), bandwidth))

@@ -20,8 +20,9 @@ _NUMPY = {"bool8": np.uint8}
 def to_column(paths: PathDictionary, name: str, values: Any, rows: int) -> tuple[pa.Field, pa.Array]:
     """Field and dense Arrow array of one column.
 
-    Arrow arrays (or `(field, array)` pairs) are taken as they are, so that population's wrongly typed columns can be stored; everything else is
-    brought to the contract's type, or to its own type when the contract has no such column. ColumnError names the column when values do not fit.
+    Arrow arrays of numbers (or `(field, array)` pairs) are taken as they are, so that population's wrongly typed columns can be stored. Everything
+    else, Arrow strings and bits too, is brought to the contract's type, or to its own type when the contract has no such column. ColumnError names
+    the column when values do not fit.
     """
     field: pa.Field | None = None
     if isinstance(values, tuple) and len(values) == 2 and isinstance(values[0], pa.Field):
@@ -29,6 +30,8 @@ def to_column(paths: PathDictionary, name: str, values: Any, rows: int) -> tuple
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     spec = contract.load().find(name)
+    if isinstance(values, pa.Array) and _as_python(values.type):
+        field, values = None, values.to_pylist()
     if isinstance(values, pa.Array):
         array = values
         field = field or col.field(name, array.type, _semantic(spec, array.type))
@@ -43,9 +46,27 @@ def to_column(paths: PathDictionary, name: str, values: Any, rows: int) -> tuple
         raise ColumnError(f"column {name} has {len(array)} values for {rows} rows")
     if array.null_count:
         raise ColumnError(f"column {name} holds {array.null_count} nulls; an absent value is an absent column, so add those rows apart")
+    _storable(name, array)
     if spec:
         _lanes(name, spec, array)
     return field, array
+
+
+def _as_python(type_: pa.DataType) -> bool:
+    """Whether a stage stores such values otherwise: texts as ids, bits as bytes."""
+    if pa.types.is_dictionary(type_) or pa.types.is_list(type_) or pa.types.is_large_list(type_):
+        return _as_python(type_.value_type)
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_) or pa.types.is_boolean(type_))
+
+
+def _storable(name: str, array: pa.Array) -> None:
+    try:
+        values = col.view(array)
+        kind = (values.values if isinstance(values, col.Ragged) else values).dtype.kind
+    except (AttributeError, ValueError, NotImplementedError, pa.ArrowException, ColumnError) as e:
+        raise ColumnError(f"column {name} cannot be stored as {array.type}; give numbers, fixed-size rows or lists of them ({e})") from e
+    if kind not in "fiub":
+        raise ColumnError(f"column {name} cannot be stored as {array.type}; give numbers, fixed-size rows or lists of them")
 
 
 def _semantic(spec: Column | None, type_: pa.DataType, values: Any = None) -> str:
@@ -77,8 +98,8 @@ def _array(paths: PathDictionary, spec: Column | None, values: Any) -> pa.Array:
         return col.ragged(values.offsets, values.values)
     a = np.asarray(values)
     if a.dtype.kind in "UO":
-        if not all(isinstance(v, str) for v in a.reshape(-1)):
-            raise TypeError("values are neither numbers nor strings")
+        if a.ndim != 1 or not all(isinstance(v, str) for v in a.reshape(-1)):
+            raise TypeError("values are neither numbers nor strings, one a row")
         if spec and spec.semantic != col.TOKEN_ID:
             raise TypeError("strings given")
         return col.dense(paths.token_many(a.tolist()))

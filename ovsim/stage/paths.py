@@ -71,8 +71,10 @@ class PathDictionary:
         wanted = list(texts)
         known = self._token_ids
         fresh = [t for t in dict.fromkeys(wanted) if t not in known]
-        known.update(zip(fresh, range(len(self._tokens), len(self._tokens) + len(fresh))))
+        first = len(self._tokens)
+        known.update(zip(fresh, range(first, first + len(fresh))))
         self._tokens += fresh
+        self._property_tokens += [first + k for k, text in enumerate(fresh) if text[:1] == "."]
         return np.fromiter(map(known.__getitem__, wanted), np.uint64, len(wanted))
 
     def token_strings(self) -> Sequence[str]:

@@ -13,7 +13,8 @@ from consumer.bodies import PROPERTY, BodyTable
 from consumer.buffers import Buffers
 from consumer.passes import Runner
 from consumer.rulesets import get
-from consumer.transforms import ROW_BITS, SHIFT, STANDS, UP, WORLD_ROW, Transforms, nearest_row
+from consumer.transforms import STANDS, UP, WORLD_ROW, Transforms
+from consumer.world import ROW_BITS, SHIFT, nearest_row
 from ovsim.diagnostics import Diagnostics
 from ovsim.stage import Stage, StageBuilder
 

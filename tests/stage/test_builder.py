@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from ovsim.errors import ColumnError, PathError
-from ovsim.stage import DERIVED, ROOT, StageBuilder
+from ovsim.stage import DERIVED, ROOT, PathDictionary, Stage, StageBuilder
 
 
 def test_rows_of_one_kind_share_an_archetype_and_others_do_not():
@@ -132,3 +132,45 @@ def test_tables_speak_the_arrow_stream_protocol():
     names = [a.paths.token_string(t) for t in table["usd-schemas"].to_pylist()[0]]
     assert names == ["A", "B"]
     assert a.provenance["physics:breakForce"].tolist() == [DERIVED]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_arrow_texts_are_tokens(kind, tmp_path):
+    b = StageBuilder()
+    b.add("PhysicsRevoluteJoint", ["/a", "/b"], {"physics:axis": pa.array(["X", "Z"]).cast(kind), "physics:jointEnabled": pa.array([True, False])})
+    b.finish().save(tmp_path / "s")
+    (rows,) = Stage.load(tmp_path / "s").with_type("PhysicsRevoluteJoint")
+    assert [rows.paths.token_string(int(v)) for v in rows.values("physics:axis")] == ["X", "Z"]
+    assert rows.values("physics:jointEnabled").tolist() == [1, 0]
+
+
+def test_arrow_lists_of_texts_are_targets():
+    b = StageBuilder()
+    b.add("PhysicsRevoluteJoint", ["/a", "/b"], {"physics:body0": pa.array([["/x"], []])})
+    (rows,) = b.finish().with_type("PhysicsRevoluteJoint")
+    got = rows.values("physics:body0")
+    assert (got.offsets.tolist(), [rows.paths.path_string(int(v)) for v in got.values]) == ([0, 1, 1], ["/x"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([b"a"]),
+        pa.array([{"a": 1}]),
+        pa.array([[[1.0]]]),
+        pa.array([1], pa.timestamp("s")),
+        pa.array([1], pa.date32()),
+        pa.array([["a"]]),
+        [["a", "b"]],
+    ],
+)
+def test_arrow_types_that_no_column_has_are_refused(values):
+    b = StageBuilder()
+    with pytest.raises(ColumnError, match="my:column"):
+        b.add("PhysicsRevoluteJoint", ["/a"], {"my:column": values})
+
+
+def test_property_names_are_known_however_they_come():
+    paths = PathDictionary()
+    tokens = paths.token_many([".x", "a", ".y"])
+    assert list(paths.property_tokens) == [tokens[0], tokens[2]]
