@@ -17,7 +17,6 @@ from consumer.decompose import Mat3, Quat, Vec3, compose, decompose, inverse, mu
 from consumer.lanes import (
     AGREE,
     AUTHORED,
-    BAKED,
     BLOCK,
     LANE,
     OFF_AXIS,
@@ -33,18 +32,20 @@ from consumer.lanes import (
     WORD,
     T,
     apart,
+    ask_ahead,
     bake,
     check_bases,
     check_near,
     check_turned,
+    find_bodies,
     find_others,
-    find_targets,
+    find_themselves,
     lane,
     pass_over,
-    put,
     read_matrices,
     read_orientations,
     read_positions,
+    read_targets,
     scratch,
     triple,
     turned,
@@ -172,7 +173,7 @@ def same_rotation(w0: Affine, s0: Vec3, r0: Mat3, q0: Quat, w1: Affine, s1: Vec3
 @serial
 def resolve_rows(
     first: int, n: int, rows: Any, rel: Any, body: Any, parents: U32, flags: U8, slot: U32, table: F64, ready: U8, v0: F64, v1: F64, v2: F64,
-    own: U32, unresolved: bool, check: int, axis: Any, lanes: Any, q: Any,
+    own: U32, unresolved: bool, check: int, axis: Any, lanes: Any, baked: Any, q: Any,
 ) -> None:  # fmt: skip
     """The rules themselves, for rows that are not sure on both sides."""
     for j in range(n):
@@ -185,8 +186,8 @@ def resolve_rows(
         q1 = np.float64(q[c]), np.float64(q[lane(c, 1)]), np.float64(q[lane(c, 2)]), np.float64(q[lane(c, 3)])
         w0, s0, r0, p0, q0 = resolve_side(t0, q0, rel[here], body[here], unresolved, parents, flags, slot, table, ready, v0, v1, v2, own)
         w1, s1, r1, p1, q1 = resolve_side(t1, q1, rel[other], body[other], unresolved, parents, flags, slot, table, ready, v0, v1, v2, own)
-        put(lanes, here, BAKED, p0)
-        put(lanes, there, BAKED, p1)
+        baked[here], baked[lane(here, 1)], baked[lane(here, 2)] = p0
+        baked[lane(here, 3)], baked[lane(here, 4)], baked[lane(here, 5)] = p1
         q[here], q[lane(here, 1)], q[lane(here, 2)], q[lane(here, 3)] = q0
         q[c], q[lane(c, 1)], q[lane(c, 2)], q[lane(c, 3)] = q1
         good = True
@@ -221,7 +222,7 @@ def resolve_frames(
     `many`: most of the matrices in columns are wanted.
     """
     memory = np.empty(SCRATCH)
-    lanes, q, turn, t, rel, pair, pairs, body, base, code, told = scratch(memory.ctypes.data)
+    lanes, q, turn, t, baked, rel, pair, pairs, body, base, code, told = scratch(memory.ctypes.data)
     moved, turns = ids(memory.ctypes.data + T * WORD, 3 * LANE), ids(memory.ctypes.data + TURN * WORD, 4 * LANE)
     table_of, stretch_of = doubles(table.ctypes.data, table.size), doubles(stretch.ctypes.data, stretch.size)
     m0, m1, m2 = doubles(v0.ctypes.data, v0.size), doubles(v1.ctypes.data, v1.size), doubles(v2.ctypes.data, v2.size)
@@ -229,50 +230,65 @@ def resolve_frames(
     reached, passed = 0.0, 0.0
     for p in range(lo, hi):
         s, start, end = parts[p, 0], parts[p, 1], parts[p, 2]
-        n, out = sources[s, _COUNT], sources[s, _OUT]
-        check, places, axis = sources[s, _CHECK], words(sources[s, _ROWS], n), codes(sources[s, _AXIS], out)
+        count, out = sources[s, _COUNT], sources[s, _OUT]
+        check, places, axis = sources[s, _CHECK], words(sources[s, _ROWS], count), codes(sources[s, _AXIS], out)
         to_rel, to_body = ids(sources[s, _REL], 2 * out), ids(sources[s, _BODY], 2 * out)
         to_position, to_orientation = ids(sources[s, _POSITION], 3 * out), ids(sources[s, _ORIENTATION], 4 * out)
         to_valid, to_marks = codes(sources[s, _VALID], out), codes(sources[s, _MARKS], out)
         begin0, held0, ts0, pos0, ps0, rot0, rs0 = side_of(sources, s, 0)
         begin1, held1, ts1, pos1, ps1, rot1, rs1 = side_of(sources, s, 1)
         fails = check in (POSITION, POSITION_ROTATION)  # frames far apart fail; off an axis they may not
-        origins = check != UNCHECKED
-        if many and end / n > reached:
-            height, reached = max(reached, start / n), end / n
+        origins, rotations = check != UNCHECKED, check in (POSITION_ROTATION, OFF_AXIS_ROTATION)
+        if many and end / count > reached:
+            height, reached = max(reached, start / count), end / count
             passed += pass_over(m0, v0.size, height, reached) + pass_over(m1, v1.size, height, reached) + pass_over(m2, v2.size, height, reached)
         for j in range(LANE):
             lanes[lane(np.uint64(j), AGREE)] = 1.0  # which a check overwrites
         for first in range(start, end, BLOCK):
             n = min(BLOCK, end - first)
-            others = find_targets(first, n, 0, begin0, held0, ts0, known, stands, stretch_of, rel, body, told, code, base, lanes)
-            others += find_targets(first, n, 1, begin1, held1, ts1, known, stands, stretch_of, rel, body, told, code, base, lanes)
+            after, then = min(first + BLOCK, count), min(first + 2 * BLOCK, count)  # columns of the next block are asked for, a few at a time
+            ask_ahead(begin0, after * ts0, then * ts0, 8)
+            ask_ahead(begin1, after * ts1, then * ts1, 8)
+            read_targets(first, n, 0, begin0, held0, ts0, rel)
+            read_targets(first, n, 1, begin1, held1, ts1, rel)
+            others = find_bodies(n, 0, known, stands, stretch_of, rel, code, base, lanes)
+            others += find_bodies(n, 1, known, stands, stretch_of, rel, code, base, lanes)
+            find_themselves(n, rel, body, told)
             if others:
                 for k in range(2):
                     find_others(
                         n, k, body_of, skip_disabled, unresolved, parents, flags, slot, ready, stretch, own, rel, body, told, code, base, lanes
                     )
             expect_rows(first, n, places, to_rel, to_body, to_position, to_orientation)
+            ask_ahead(pos0, 3 * after * ps0, 3 * then * ps0, 16)
+            ask_ahead(rot0, 4 * after * rs0, 4 * then * rs0, 16)
             read_positions(first, n, 0, pos0, ps0, lanes)
             read_positions(first, n, 1, pos1, ps1, lanes)
+            ask_ahead(pos1, 3 * after * ps1, 3 * then * ps1, 16)
+            ask_ahead(rot1, 4 * after * rs1, 4 * then * rs1, 16)
             read_orientations(first, n, 0, rot0, rs0, q)
             read_orientations(first, n, 1, rot1, rs1, q)
             for k in range(2):
                 read_matrices(n, k, origins, code, table_of, m0, m1, m2, lanes)
-                if bake(n, k, True, lanes):
-                    bake(n, k, False, lanes)
+                if bake(n, k, True, rotations, lanes, baked):
+                    bake(n, k, False, rotations, lanes, baked)
             if origins:
                 check_near(n, fails, lanes)
                 check_bases(n, base, lanes)
-            if check in (POSITION_ROTATION, OFF_AXIS_ROTATION):
+            if rotations:
                 check_turned(n, lanes, q)
+            ask_ahead(held0, begin0[np.uint64(after * ts0)], begin0[np.uint64(then * ts0)], 8)
+            ask_ahead(held1, begin1[np.uint64(after * ts1)], begin1[np.uint64(then * ts1)], 8)
+            ask_ahead(places, after, then, 16)
             sure = 0.0
             for j in range(n):
                 sure += lanes[lane(np.uint64(j), SURE)] * lanes[lane(np.uint64(j) + SIDE, SURE)]
             if sure < n:
-                resolve_rows(first, n, places, rel, body, parents, flags, slot, table, ready, v0, v1, v2, own, unresolved, check, axis, lanes, q)
-            mark_rows(first, n, places, rel, body, told, lanes, q, to_valid, to_marks)
-            pack_rows(n, rel, body, lanes, q, pair, pairs, t, turn)
+                resolve_rows(
+                    first, n, places, rel, body, parents, flags, slot, table, ready, v0, v1, v2, own, unresolved, check, axis, lanes, baked, q
+                )
+            mark_rows(first, n, places, rel, body, told, lanes, baked, q, to_valid, to_marks)
+            pack_rows(n, rel, body, baked, q, pair, pairs, t, turn)
             write_rows(first, n, places, pair, pairs, moved, turns, to_rel, to_body, to_position, to_orientation)
     memory[0] = passed  # so that the columns are read, and the scratch memory is not given back before
 

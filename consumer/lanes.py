@@ -22,7 +22,7 @@ from consumer.decompose import Mat3, Quat, Vec3, determinant, multiply, products
 from consumer.transforms import SURE as SURE_BODY
 from consumer.transforms import UP, WORLD_ROW
 from consumer.world import ROW_BITS, SHIFT, nearest_row, own_row
-from ovsim.jit import at, inlined, rule
+from ovsim.jit import at, inlined, prefetch, rule
 from ovsim.memory import codes, doubles, floats, ids, words
 
 F32 = npt.NDArray[np.float32]
@@ -33,13 +33,13 @@ U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 BLOCK = 64  # rows whose lanes are worked on together: they stay in the first two caches
 LANE = 72  # its room in memory: not a power of two, so that lanes do not fall on the same cache lines
-BASIS, ORIGIN, AUTHORED, BAKED, SCALE, BY, SURE = 0, 9, 12, 15, 18, 21, 22  # first rows of a side's numbers
-AGREE = 46  # the row after both sides'
+BASIS, ORIGIN, AUTHORED, SCALE, LENGTH, BY, SURE = 0, 9, 12, 15, 18, 19, 20  # first rows of a side's numbers
+AGREE = 42  # the row after both sides'
 WORD = 8  # bytes; the places of a block's scratch memory in words:
-Q, TURN, T = 47 * LANE, 51 * LANE, 55 * LANE
-REL, PAIR, PAIRS, BODY, BASE, CODE, TOLD = 58 * LANE, 60 * LANE, 62 * LANE, 64 * LANE, 65 * LANE, 66 * LANE, 67 * LANE
-SCRATCH = 68 * LANE
-SIDE = np.uint64(23 * LANE)  # from a number of the first side to that of the second
+Q, TURN, T, BAKED = 43 * LANE, 47 * LANE, 51 * LANE, 54 * LANE
+REL, PAIR, PAIRS, BODY, BASE, CODE, TOLD = 57 * LANE, 59 * LANE, 61 * LANE, 63 * LANE, 64 * LANE, 65 * LANE, 66 * LANE
+SCRATCH = 67 * LANE
+SIDE = np.uint64(21 * LANE)  # from a number of the first side to that of the second
 LEVEL = 1e-14  # relative size of a dot product of two rows below which the short way takes them as square on each other
 DOUBT = 1e-12
 FARTHEST = 1e6  # coordinates beyond which rounding could matter to the check
@@ -59,9 +59,10 @@ UNCHECKED, POSITION, POSITION_ROTATION, OFF_AXIS, OFF_AXIS_ROTATION = range(5)
 @rule
 def scratch(start: int) -> Any:
     """A block's scratch memory, by address, so that no call counts references: `lanes`, then what the functions of this module and of
-    `consumer.store` call q, turn, t, rel, pair, pairs, body, base, code and told."""
+    `consumer.store` call q, turn, t, baked, rel, pair, pairs, body, base, code and told."""
     return (
         doubles(start, Q), floats(start + Q * WORD, 8 * LANE), floats(start + TURN * WORD, 8 * LANE), floats(start + T * WORD, 6 * LANE),
+        floats(start + BAKED * WORD, 6 * LANE),
         ids(start + REL * WORD, 2 * LANE), ids(start + PAIR * WORD, 2 * LANE), ids(start + PAIRS * WORD, 2 * LANE),
         words(start + BODY * WORD, 2 * LANE), words(start + BASE * WORD, 2 * LANE), words(start + CODE * WORD, 2 * LANE),
         codes(start + TOLD * WORD, 2 * LANE),
@@ -107,27 +108,48 @@ def normalise(x: np.float32, y: np.float32, z: np.float32, w: np.float32) -> tup
 
 
 @inlined
-def find_targets(
-    first: int, n: int, k: int, offsets: I64, targets: U64, ts: int, known: bool, stand: U64, stretch: F64,
-    rel: U64, body: U32, told: U8, code: U32, base: U32, lanes: F64,
-) -> int:  # fmt: skip
-    """Side k of rows `first` to `first + n`: first target, the body it resolves to, 0 for none, and the target's flags (those of path 0 without one).
+def read_targets(first: int, n: int, k: int, offsets: I64, targets: U64, ts: int, rel: U64) -> None:
+    """First target of side k of rows `first` to `first + n`, 0 for none."""
+    start, o = at(first, ts), np.uint64(k * LANE)
+    other = 0 if ts else n  # rows with another number of targets than one
+    for j in range(n * ts):
+        i = start + np.uint64(j)
+        other += offsets[i + _NEXT] - offsets[i] != 1
+    if other:
+        for j in range(n):
+            i = at(first + j, ts)
+            rel[o + np.uint64(j)] = targets[np.uint64(offsets[i])] if offsets[i + _NEXT] > offsets[i] else _NO_PATH
+    else:
+        begin = np.uint64(offsets[start])
+        for j in range(n):
+            rel[o + np.uint64(j)] = targets[begin + np.uint64(j)]
 
-    `code` is where the body's matrix is stored, `base` the row of the table that it stands on, and `BY` the stretch of that. This finds what `stand`
-    tells of, if it is there (`known`); it returns for how many rows `find_others` has to look (`code` is 0).
+
+@inlined
+def find_bodies(n: int, k: int, known: bool, stand: U64, stretch: F64, rel: U64, code: U32, base: U32, lanes: F64) -> int:
+    """The bodies that targets of side k resolve to, as far as `stand`, if it is there (`known`), tells.
+
+    `code` is where the body's matrix is stored, `base` the row of the table that it stands on, and `BY` the stretch of that. Returns for how many
+    rows `find_others` has to look (`code` is 0).
     """
     others = 0
     for j in range(n):
-        i, o = at(first + j, ts), np.uint64(k * LANE + j)
-        start, end = offsets[i], offsets[i + _NEXT]
-        target = targets[np.uint64(start)] if end > start else _NO_PATH
-        found = stand[target] if known else _NO_PATH
-        rel[o], body[o], told[o] = target, np.uint32(target), _PLAIN
-        row, column = np.uint32(found), np.uint32(found >> UP) & ROW_BITS
+        o = np.uint64(k * LANE + j)
+        stands = stand[rel[o]] if known else _NO_PATH
+        row, column = np.uint32(stands), np.uint32(stands >> UP) & ROW_BITS
         code[o], base[o] = row, column
         lanes[lane(np.uint64(k) * SIDE + np.uint64(j), BY)] = stretch[column]
         others += row == _NONE
     return others
+
+
+@inlined
+def find_themselves(n: int, rel: U64, body: U32, told: U8) -> None:
+    """What `stand` tells of are bodies themselves: resolved bodies of both sides, and the flags of their targets."""
+    for k in range(2):
+        for j in range(n):
+            o = np.uint64(k * LANE + j)
+            body[o], told[o] = np.uint32(rel[o]), _PLAIN
 
 
 @inlined
@@ -172,6 +194,13 @@ def pass_over(values: F64, size: int, start: float, end: float) -> float:
     for i in range(int(start * lines), int(end * lines)):
         total += values[np.uint64(8 * i)]
     return total
+
+
+@inlined
+def ask_ahead(values: Any, start: int, end: int, per: int) -> None:
+    """Ask for the cache lines of numbers, of which a line holds `per`; of no more than a block's."""
+    for i in range(start, min(end, start + 4 * BLOCK), per):
+        prefetch(values, np.uint64(i))
 
 
 @rule
@@ -235,10 +264,11 @@ def read_orientations(first: int, n: int, k: int, rot: F32, rs: int, q: F32) -> 
 
 
 @inlined
-def bake(n: int, k: int, even: bool, lanes: F64) -> int:
+def bake(n: int, k: int, even: bool, scales: bool, lanes: F64, baked: F32) -> int:
     """Scales of the matrices of side k times `BY`, and the positions they are baked into; `even` takes all three scales of a matrix for the first.
 
-    Sure where a scale is that of the rule but for `DOUBT`, and no other float32 is as good a position. Returns how many matrices are not even.
+    `scales`: they are wanted later. `LENGTH` is the sum of the sizes of the position's lanes. Sure where a scale is that of the rule but for `DOUBT`,
+    and no other float32 is as good a position. Returns how many matrices are not even.
     """
     uneven = 0
     for j in range(n):
@@ -263,8 +293,11 @@ def bake(n: int, k: int, even: bool, lanes: F64) -> int:
         dx, dy, dz = x * DOUBT, y * DOUBT, z * DOUBT
         tx, ty, tz = np.float32(x + dx), np.float32(y + dy), np.float32(z + dz)  # sums keep the sign of a zero
         same = (tx == np.float32(x - dx)) & (ty == np.float32(y - dy)) & (tz == np.float32(z - dz))
-        put(lanes, place, SCALE, scale)
-        put(lanes, place, BAKED, (np.float64(tx), np.float64(ty), np.float64(tz)))
+        if scales:
+            put(lanes, place, SCALE, scale)
+        b = np.uint64(3 * LANE * k + j)
+        baked[b], baked[lane(b, 1)], baked[lane(b, 2)] = tx, ty, tz
+        lanes[lane(place, LENGTH)] = abs(x) + abs(y) + abs(z)
         lanes[lane(place, SURE)] = 1.0 if level & sized & same else 0.0
     return uneven
 
@@ -292,8 +325,7 @@ def check_near(n: int, fails: bool, lanes: F64) -> None:
         met1 = to1[0] + from1[0], to1[1] + from1[1], to1[2] + from1[2]
         x, y, z = met0[0] - met1[0], met0[1] - met1[1], met0[2] - met1[2]
         d2 = (x * x + y * y + z * z) * (p * p)
-        out = (size(from0) + size(from1) + size(met0) + size(met1)) * p
-        long = size(triple(lanes, here, BAKED)) + size(triple(lanes, there, BAKED))
+        out, long = (size(from0) + size(from1)) * p, lanes[lane(here, LENGTH)] + lanes[lane(there, LENGTH)]
         near = d2 <= _NEAR2
         known = (out <= FARTHEST) & (long <= LONGEST) & (near | (fails & (d2 >= _FAR2)))
         lanes[lane(here, AGREE)] = 1.0 if near else 0.0

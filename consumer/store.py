@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from consumer.bodies import ROW
 from consumer.findings import DISJOINT, NO_MARKS, SAME_BODY, missing_bit, sane_bit, sane_frame
-from consumer.lanes import AGREE, BAKED, LANE, SIDE, lane, triple
+from consumer.lanes import AGREE, LANE, lane
 from ovsim.jit import at, inlined, prefetch, rule
 
 F32 = npt.NDArray[np.float32]
@@ -38,7 +38,7 @@ def side_marks(k: int, target: np.uint64, told: np.uint8, sane: bool) -> np.uint
 
 
 @inlined
-def mark_rows(first: int, n: int, rows: U32, rel: U64, body: U32, told: U8, lanes: F64, q: F32, valid: U8, marks: U8) -> None:
+def mark_rows(first: int, n: int, rows: U32, rel: U64, body: U32, told: U8, lanes: F64, baked: F32, q: F32, valid: U8, marks: U8) -> None:
     """The check's result, and the bits: frames apart, one body on both sides, targets without a row, frames that are not sane."""
     for j in range(n):
         here, there = np.uint64(j), np.uint64(j + LANE)
@@ -46,9 +46,9 @@ def mark_rows(first: int, n: int, rows: U32, rel: U64, body: U32, told: U8, lane
         agree = lanes[lane(here, AGREE)] != 0.0
         bits = (NO_MARKS if agree else DISJOINT) | (SAME_BODY if same else NO_MARKS)
         for k in range(2):
-            here, c, o = np.uint64(j) + np.uint64(k) * SIDE, np.uint64(j + 4 * LANE * k), np.uint64(j + LANE * k)
-            x, y, z = np.float32(lanes[lane(here, BAKED)]), np.float32(lanes[lane(here, BAKED + 1)]), np.float32(lanes[lane(here, BAKED + 2)])
-            bits |= side_marks(k, rel[o], told[o], sane_frame(x, y, z, q[c], q[lane(c, 1)], q[lane(c, 2)], q[lane(c, 3)]))
+            b, c, o = np.uint64(j + 3 * LANE * k), np.uint64(j + 4 * LANE * k), np.uint64(j + LANE * k)
+            sane = sane_frame(baked[b], baked[lane(b, 1)], baked[lane(b, 2)], q[c], q[lane(c, 1)], q[lane(c, 2)], q[lane(c, 3)])
+            bits |= side_marks(k, rel[o], told[o], sane)
         told[np.uint64(j)] = bits  # a short loop of its own, that works on several joints at once
     for j in range(n):
         row, bits = rows[at(first + j, 1)], told[np.uint64(j)]
@@ -56,7 +56,7 @@ def mark_rows(first: int, n: int, rows: U32, rel: U64, body: U32, told: U8, lane
 
 
 @inlined
-def pack_rows(n: int, rel: U64, body: U32, lanes: F64, q: F32, pair: U64, pairs: U64, t: F32, turn: F32) -> None:
+def pack_rows(n: int, rel: U64, body: U32, baked: F32, q: F32, pair: U64, pairs: U64, t: F32, turn: F32) -> None:
     """The lanes of a block as rows that follow each other: targets, bodies, positions, orientations of both sides."""
     for j in range(n):
         here, there, o = np.uint64(j), np.uint64(j + LANE), np.uint64(2 * j)
@@ -65,10 +65,9 @@ def pack_rows(n: int, rel: U64, body: U32, lanes: F64, q: F32, pair: U64, pairs:
         here, there, o = np.uint64(j), np.uint64(j + LANE), np.uint64(2 * j)
         pairs[o], pairs[o + _1] = body[here], body[there]
     for j in range(n):
-        here, o = np.uint64(j), np.uint64(6 * j)
-        a, b = triple(lanes, here, BAKED), triple(lanes, here + SIDE, BAKED)
-        t[o], t[o + _1], t[o + _2] = a
-        t[o + _3], t[o + _4], t[o + _5] = b
+        c, o = np.uint64(j), np.uint64(6 * j)
+        t[o], t[o + _1], t[o + _2] = baked[c], baked[lane(c, 1)], baked[lane(c, 2)]
+        t[o + _3], t[o + _4], t[o + _5] = baked[lane(c, 3)], baked[lane(c, 4)], baked[lane(c, 5)]
     for j in range(n):
         c, o = np.uint64(j), np.uint64(8 * j)
         turn[o], turn[o + _1], turn[o + _2], turn[o + _3] = q[c], q[lane(c, 1)], q[lane(c, 2)], q[lane(c, 3)]
