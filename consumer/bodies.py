@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
-from consumer.light import light
+from consumer.light import clear, light
 from consumer.order import path_depth, property_paths
 from consumer.passes import Pass, Runner, Work
 from consumer.rulesets import RuleSet
@@ -125,17 +125,10 @@ def _flags(stage: Stage, diagnostics: Diagnostics, runner: Runner, buffers: Buff
             value |= 0 if step else bit * int(values[0] != 0)
             args += [values, step]
         work.append(Work(len(archetype), [Pass(flag_rows, (readonly(archetype.path_ids), value, *args, flags))]))
-    light(runner, flags.size).over(flags.size, clear, flags)
+    clear(runner, flags)
     light(runner, sum(w.rows for w in work)).run(work)
     flags[property_paths(stage.paths)] |= _PROPERTY
     return flags
-
-
-@ranged
-def clear(lo: int, hi: int, flags: U8) -> None:
-    """Zeros."""
-    for path in range(lo, hi):
-        flags[at(path, 1)] = _NO
 
 
 @ranged

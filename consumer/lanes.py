@@ -22,8 +22,8 @@ from consumer.decompose import Mat3, Quat, Vec3, determinant, multiply, products
 from consumer.transforms import SURE as SURE_BODY
 from consumer.transforms import UP, WORLD_ROW
 from consumer.world import ROW_BITS, SHIFT, nearest_row, own_row
-from ovsim.jit import at, inlined, prefetch, rule
-from ovsim.memory import codes, doubles, floats, ids, words
+from ovsim.jit import at, inlined, rule
+from ovsim.memory import codes, doubles, floats, ids, prefetch, words
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]

@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from consumer.passes import Pass, Runner, Work
+from ovsim.jit import at, ranged
 
 TIMES = 4  # ranges of other passes that take as long as waking a thread
 
@@ -25,6 +29,18 @@ def run_together(runner: Runner, work: Iterable[Work]) -> None:
     some = [w for w in work if w.rows]
     total = sum(w.rows for w in some)
     light(runner, total).run([Work(total, [Pass(_share, (w.rows, total, p.kernel, p.args)) for w in some for p in w.passes])])
+
+
+def clear(runner: Runner, numbers: npt.NDArray[np.generic]) -> None:
+    """Write zeros, on all threads where there are many."""
+    light(runner, numbers.size).over(numbers.size, clear_range, numbers)
+
+
+@ranged
+def clear_range(lo: int, hi: int, numbers: Any) -> None:
+    """Zeros."""
+    for i in range(lo, hi):
+        numbers[at(i, 1)] = 0
 
 
 def _share(lo: int, hi: int, rows: int, total: int, kernel: Callable[..., None], args: tuple[Any, ...]) -> None:

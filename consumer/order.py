@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from consumer.buffers import Buffers
-from consumer.light import light, run_together
+from consumer.light import clear, light, run_together
 from consumer.passes import Pass, Runner, Work
 from ovsim.contract.joints import JOINT_TYPES, custom_joint_types
 from ovsim.errors import PathError
@@ -205,7 +205,7 @@ def _place(groups: Mapping[str, Sequence[Archetype]], ranks: U32, seen: U8 | Non
     total = sum(work.rows for work in mark)
     by_rank = light(runner, marks.size)
     by_block = replace(by_rank, chunk=max(1, by_rank.chunk // BLOCK))
-    by_block.over(blocks, clear_marks, marks)
+    clear(runner, marks)
     run_together(runner, mark)
     if unknown[0]:
         raise PathError(_beyond(groups, ranks.size))
@@ -223,13 +223,6 @@ def _beyond(groups: Mapping[str, Sequence[Archetype]], count: int) -> str:
     most = ((t, max(int(a.path_ids.max()) for a in group)) for t, group in groups.items())
     type_name, path = next((t, path) for t, path in most if path >= count)
     return f"a {type_name} row has path id {path}, beyond the path dictionary; rebuild the stage"
-
-
-@ranged
-def clear_marks(lo: int, hi: int, marks: U8) -> None:
-    """Zeros, block by block."""
-    for r in range(lo * BLOCK, hi * BLOCK):
-        marks[at(r, 1)] = 0
 
 
 @ranged

@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 CHUNK = 1 << 13  # rows of a range, by default
-NEAR = 1 << 12  # the same for work that reads what other work has just read
 FEW = 1 << 12
 LEAST, MOST = 1 << 10, 1 << 14  # rows of a range that is fitted to the work
 SHARES = 8  # ranges a thread gets then, as far as these allow
@@ -79,16 +78,10 @@ class Runner:
         share = rows // (SHARES * self.threads)
         return replace(self, chunk=max(LEAST, min(MOST, share // LEAST * LEAST)))
 
-    def run(self, work: Iterable[Work], side_by_side: bool = False) -> None:
-        """Run every pass of every range; the kinds of work must not depend on each other.
-
-        `side_by_side`: all work goes through its rows at the same pace, in ranges of `NEAR` rows at most, so that what rows at the same height share
-        (the bodies of a robot) is still in cache.
-        """
+    def run(self, work: Iterable[Work]) -> None:
+        """Run every pass of every range; the kinds of work must not depend on each other."""
         some = [w for w in work if w.passes]
-        chunk = min(self.chunk, NEAR) if side_by_side else self.chunk
-        parts = [(w, lo, min(lo + chunk, w.rows)) for w in some for lo in range(0, w.rows, chunk)]
-        ranges = deque(sorted(parts, key=lambda part: part[1] / part[0].rows) if side_by_side else parts)
+        ranges = deque((w, lo, min(lo + self.chunk, w.rows)) for w in some for lo in range(0, w.rows, self.chunk))
         few = sum(w.rows for w in some) <= min(FEW, self.chunk)  # starting a thread takes longer than a few rows
         self._share(partial(_drain, ranges), 1 if few else len(ranges))
 

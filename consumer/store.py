@@ -8,7 +8,8 @@ import numpy.typing as npt
 from consumer.bodies import ROW
 from consumer.findings import DISJOINT, NO_MARKS, SAME_BODY, missing_bit, sane_bit, sane_frame
 from consumer.lanes import AGREE, LANE, lane
-from ovsim.jit import at, inlined, prefetch, rule
+from ovsim.jit import at, inlined, rule
+from ovsim.memory import prefetch
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]

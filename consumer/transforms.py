@@ -20,7 +20,7 @@ from consumer.bodies import ENABLED, PROPERTY, RIGID_BODY, BodyTable
 from consumer.buffers import Buffers
 from consumer.columns import ColumnReader
 from consumer.decompose import determinant, products
-from consumer.light import light, run_together
+from consumer.light import clear, light, run_together
 from consumer.passes import Pass, Runner, Work
 from consumer.world import ROW_BITS, SHIFT, Affine, nearest_row, stored, tabled, upon, world_matrices
 from ovsim.diagnostics import Diagnostics
@@ -65,9 +65,11 @@ class Transforms:
     `slot` uint32 by path id: 0 for a path without a local matrix, else a row of `table` float64 (m, 4, 3) (row vectors, translation in row 3), or of
     one of the columns `places` (n, 16), marked in the two highest bits. `ready` uint8 (m,): the row of the table is composed, not a local one that
     waits for the body it stands on. `stretch` float64 (m,): p where the row's matrix is a rotation times p (negative: and a reflection) not far from
-    the origin, else 0; zeros where no column is read in place. `own` uint32 by path id, or of length 1 when nothing has one: the row of the table
-    with the path's own `omni:fabric:worldMatrix`, 0 without. A path without a matrix is an identity child of its nearest ancestor that has one; a
-    property path is one of the prim above its own (observed).
+    the origin, else 0; zeros where no column is read in place. `stand` uint64 by path id, or of length 0 without columns in place: of an enabled
+    rigid body whose matrix is in such a column its slot, from bit `UP` on the row of the table it stands on (`WORLD_ROW`: on the world; 0: on none
+    there), and the bit `STANDS`; else 0. `own` uint32 by path id, or of length 1 when nothing has one: the row of the table with the path's own
+    `omni:fabric:worldMatrix`, 0 without. A path without a matrix is an identity child of its nearest ancestor that has one; a property path is one of
+    the prim above its own (observed).
     """
 
     parents: U32
@@ -108,7 +110,7 @@ class Transforms:
         above = kept.empty("transforms.above", (firsts[-1],), np.uint32)
         stood = kept.cleared("transforms.stood", (firsts[-1],), np.uint8)
         own = kept.cleared("transforms.own", (stage.paths.path_count,), np.uint32) if given else np.zeros(1, np.uint32)
-        light(run, slot.size).over(slot.size, no_rows, slot)
+        clear(run, slot)
         numbered = [(_ids(s), (k + 1) << int(SHIFT), slot) for k, s in enumerate(near)]
         numbered += [(_ids(s), first, slot) for s, first in zip(far, firsts)]
         numbered += [(readonly(a.path_ids), first, own) for (a, _), first in zip(given, firsts[len(far) :])]
@@ -191,13 +193,6 @@ def _in_place(sources: list[_Source], most: int, stage: Stage, flags: U8) -> lis
                 return []
             above = stage.paths.parents[above]
     return chosen
-
-
-@ranged
-def no_rows(lo: int, hi: int, slot: U32) -> None:
-    """Zeros."""
-    for path in range(lo, hi):
-        slot[at(path, 1)] = _NONE
 
 
 @ranged

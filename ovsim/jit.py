@@ -91,33 +91,3 @@ def readonly(a: npt.NDArray[S]) -> npt.NDArray[S]:
     view = np.ascontiguousarray(a).view()
     view.flags.writeable = False
     return view
-
-
-def _prefetch() -> Callable[[npt.NDArray[Any], Any], None]:
-    def nothing(array: npt.NDArray[Any], place: Any) -> None:
-        """Ask for the cache line of element `place` of a C-contiguous array, counted flat, or of what a pointer points at (`ovsim.memory`)."""
-
-    if interpreted():
-        return nothing
-    from llvmlite import ir
-    from numba.core import types
-    from numba.extending import intrinsic
-
-    @intrinsic
-    def prefetch(_: Any, array: Any, place: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            kind = signature.args[0]
-            start = args[0] if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, args[0]).data
-            address = builder.gep(start, [context.cast(builder, args[1], signature.args[1], types.intp)])
-            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-            asked = builder.module.declare_intrinsic("llvm.prefetch", (byte,), ir.FunctionType(ir.VoidType(), [byte, word, word, word]))
-            builder.call(asked, [builder.bitcast(address, byte), word(0), word(3), word(1)])  # to read, into the nearest cache, data
-            return context.get_dummy_value()
-
-        return types.void(array, place), build
-
-    found: Any = prefetch
-    return found
-
-
-prefetch = _prefetch()

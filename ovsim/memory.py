@@ -64,10 +64,13 @@ def _interpreted() -> tuple[Any, ...]:
     def soon(address: int) -> None:
         """The same, before it is read."""
 
+    def prefetch(pointer: Any, place: int) -> None:
+        """The same for element `place` of what a pointer points at."""
+
     def settle() -> None:
         """Make what `put_line` wrote visible to other threads."""
 
-    return floats, codes, words, ids, doubles, offsets, copy, put_line, put_part, ahead, soon, settle
+    return floats, codes, words, ids, doubles, offsets, copy, put_line, put_part, ahead, soon, prefetch, settle
 
 
 def _masks() -> bool:
@@ -139,18 +142,30 @@ def _compiled() -> tuple[Any, ...]:
 
             return types.void(to, source, size), build
 
+    def ask(builder: Any, address: Any, writes: int) -> None:
+        word = ir.IntType(32)
+        asked = builder.module.declare_intrinsic("llvm.prefetch", (byte,), ir.FunctionType(ir.VoidType(), [byte, word, word, word]))
+        builder.call(asked, [address, word(writes), word(3), word(1)])  # into the nearest cache, data
+
     def asking(writes: int) -> Any:
         @intrinsic
-        def ask(_: Any, address: Any) -> Any:
+        def at_address(_: Any, address: Any) -> Any:
             def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-                word = ir.IntType(32)
-                asked = builder.module.declare_intrinsic("llvm.prefetch", (byte,), ir.FunctionType(ir.VoidType(), [byte, word, word, word]))
-                builder.call(asked, [builder.inttoptr(args[0], byte), word(writes), word(3), word(1)])  # into the nearest cache, data
+                ask(builder, builder.inttoptr(args[0], byte), writes)
                 return context.get_dummy_value()
 
             return types.void(address), build
 
-        return ask
+        return at_address
+
+    @intrinsic
+    def prefetch(_: Any, pointer: Any, place: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            address = builder.gep(args[0], [context.cast(builder, args[1], signature.args[1], types.intp)])
+            ask(builder, builder.bitcast(address, byte), 0)
+            return context.get_dummy_value()
+
+        return types.void(pointer, place), build
 
     @intrinsic
     def settle(_: Any) -> Any:
@@ -161,7 +176,8 @@ def _compiled() -> tuple[Any, ...]:
         return types.void(), build
 
     kinds = (types.float32, types.uint8, types.uint32, types.uint64, types.float64, types.int64)
-    return (*(pointer(kind) for kind in kinds), copy, put_line, put_part, asking(1), asking(0), settle)
+    return (*(pointer(kind) for kind in kinds), copy, put_line, put_part, asking(1), asking(0), prefetch, settle)
 
 
-floats, codes, words, ids, doubles, offsets, copy, put_line, put_part, ahead, soon, settle = _interpreted() if interpreted() else _compiled()
+_made = _interpreted() if interpreted() else _compiled()
+floats, codes, words, ids, doubles, offsets, copy, put_line, put_part, ahead, soon, prefetch, settle = _made
